@@ -1,0 +1,74 @@
+"""The one protocol that all systems fulfil, and what passes through it.
+
+Every array carries a leading axis of characters: a herd is one roll-out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+from .poses import Poses
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a character should do next, in its own root space.
+
+    Attributes:
+        positions: wished root positions at the system's samples (characters, samples, 2), metres.
+        directions: wished facing at the samples (characters, samples, 2), unit.
+        speed: wished speed now (characters,), metres a second.
+    """
+
+    positions: Array
+    directions: Array
+    speed: Array
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The frames one step produced (characters, frames, ...), oldest first.
+
+    Attributes:
+        poses: in root space; ``root_step`` leads from each frame to the next.
+        jump: what the pose would have been, had the motion before this chunk gone on: the same
+            arrays for the chunk's first two frames (characters, 2, ...). Inertialization needs it.
+        switched: whether the motion jumped at the chunk's beginning (characters,).
+        source: where each frame comes from (characters, frames): an index into the system's data,
+            -1 where it has none.
+    """
+
+    poses: Poses
+    jump: Poses
+    switched: npt.NDArray[np.bool_]
+    source: npt.NDArray[np.int64]
+
+
+class System(Protocol):
+    """A locomotion system: pose after pose from a wish. Knows nothing of curves or Blender.
+
+    Attributes:
+        skeleton: the skeleton it moves.
+        fps: its own frame rate.
+        horizon: the samples of a `Wish`, seconds ahead.
+        stride: frames one `step` produces.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    horizon: tuple[float, ...]
+    stride: int
+
+    def start(self, wish: Wish) -> object:
+        """The state (opaque to the caller) of characters about to do what ``wish`` says."""
+        ...
+
+    def step(self, state: object, wish: Wish) -> tuple[object, Chunk]:
+        """The next ``stride`` frames of all characters."""
+        ...
