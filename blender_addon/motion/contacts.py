@@ -1,0 +1,111 @@
+"""Automatic foot contacts from the speed and height of the balls of the feet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .clip import BoolArray, Clip
+from .filters import derivative
+from .rotations import Array
+
+#: Leg length (hip to knee to ankle) in metres for which the default thresholds hold.
+REFERENCE_LEG = 0.87
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """When a foot counts as standing.
+
+    Attributes:
+        speed_on, speed_off: speed of the ball in m/s below which a contact begins, above which it ends.
+        height_on, height_off: height of the ball over its height in a flat stance, metres, likewise.
+        cleanup: gaps and spikes up to this long are removed, seconds (4 frames at 60 fps).
+
+    Lengths and speeds hold for legs of `REFERENCE_LEG` and are scaled to the skeleton's.
+    """
+
+    speed_on: float = 0.3
+    speed_off: float = 0.5
+    height_on: float = 0.035
+    height_off: float = 0.06
+    cleanup: float = 4.0 / 60.0
+
+
+def detect_contacts(
+    positions: Array,
+    fps: float,
+    *,
+    rest_height: float | Array = 0.0,
+    leg_length: float = REFERENCE_LEG,
+    settings: ContactSettings | None = None,
+) -> BoolArray:
+    """Contacts (frames, feet) of points (frames, feet, 3) in metres, usually the toe joints.
+
+    A contact begins when both speed and height are under their ``on`` thresholds and ends when either is
+    over its ``off`` threshold.
+
+    Args:
+        positions: world positions of the balls of the feet (frames, feet, 3).
+        fps: frames per second.
+        rest_height: height of those points in a flat stance, metres; a number, (feet,) or (frames, feet).
+        leg_length: the skeleton's, metres; scales all thresholds.
+        settings: the thresholds.
+    """
+    settings = settings or ContactSettings()
+    scale = leg_length / REFERENCE_LEG
+    speed = np.linalg.norm(derivative(positions, fps), axis=-1) / scale
+    height = (positions[..., 2] - rest_height) / scale
+    on = (speed < settings.speed_on) & (height < settings.height_on)
+    off = (speed > settings.speed_off) | (height > settings.height_off)
+    return clean_runs(hysteresis(on, off), int(round(settings.cleanup * fps)))
+
+
+def hysteresis(on: BoolArray, off: BoolArray) -> BoolArray:
+    """State (frames, ...) that is switched by ``on`` and ``off`` and otherwise kept; starts unset.
+
+    Where both hold, ``off`` wins.
+    """
+    event = np.where(off, -1, np.where(on, 1, 0))
+    frame = np.arange(len(event)).reshape(-1, *([1] * (event.ndim - 1)))
+    last = np.maximum.accumulate(np.where(event != 0, frame, -1), axis=0)
+    state = np.take_along_axis(event, np.maximum(last, 0), axis=0)
+    return np.asarray((last >= 0) & (state > 0))
+
+
+def clean_runs(states: BoolArray, shortest: int) -> BoolArray:
+    """Fill gaps, then remove spikes, of up to ``shortest`` frames, per column of ``states`` (frames, n).
+
+    What touches an end of the clip is not a gap or a spike: it may go on beyond.
+    """
+    states = np.array(states, dtype=bool)
+    for column in states.T:
+        for value in (False, True):
+            for first, last in runs(column, value):
+                if last - first <= shortest and first > 0 and last < len(column):
+                    column[first:last] = not value
+    return states
+
+
+def runs(states: BoolArray, value: bool = True) -> list[tuple[int, int]]:
+    """The runs of ``value`` in ``states`` (frames,) as half-open ranges [first, last)."""
+    same = np.concatenate([[False], np.asarray(states, dtype=bool) == value, [False]])
+    edges = np.flatnonzero(same[1:] != same[:-1])
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def foot_joints(clip: Clip) -> Array:
+    """Indices (2,) of the joints contacts are read from: the toe joints, or the ankles where there are none."""
+    return np.array([foot.toe for foot in clip.skeleton.feet])
+
+
+def with_contacts(clip: Clip, settings: ContactSettings | None = None) -> Clip:
+    """The clip with its contacts detected anew; the ground is taken to be at height 0."""
+    feet = clip.skeleton.feet
+    rest = np.array([f.ball_height if f.toe != f.ankle else f.ankle_height for f in feet])
+    found = detect_contacts(
+        clip.world[0][:, foot_joints(clip)], clip.fps,
+        rest_height=rest, leg_length=clip.skeleton.leg_length, settings=settings,
+    )  # fmt: skip
+    return replace(clip, contacts=found)

@@ -1,0 +1,215 @@
+"""Data sets: clips on one skeleton, their tags and origin, kept in a folder of two plain files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .clip import Clip
+from .errors import DatasetError, GaitsmithError
+from .skeleton import Skeleton
+
+SCHEMA = 1
+JSON_NAME = "dataset.json"
+NPZ_NAME = "clips.npz"
+#: What the data sets of this add-on are made of.
+ACTIONS: tuple[str, ...] = ("stand", "walk", "run")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a clip comes from.
+
+    Attributes:
+        path: the file or action it was read from.
+        first, last: the frames of it, half open, in the file's own rate; -1 when unknown.
+        licence: short name of the licence.
+        credit: whom to name, in one line.
+        defects: what was noticed in it, in words.
+    """
+
+    path: str = ""
+    first: int = -1
+    last: int = -1
+    licence: str = ""
+    credit: str = ""
+    defects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Clips on one skeleton at one frame rate.
+
+    Attributes:
+        skeleton: the joints all clips share.
+        clips: the motion.
+        tags: for each clip what it shows (stand, walk, run, back, side, turn, ...).
+        held_out: for each clip whether it is kept for evaluation.
+        credits: everyone to be named in what is made from these clips.
+        sources: for each clip where it comes from.
+    """
+
+    skeleton: Skeleton
+    clips: list[Clip]
+    tags: list[tuple[str, ...]] = field(default_factory=list)
+    held_out: list[bool] = field(default_factory=list)
+    credits: tuple[str, ...] = ()
+    sources: list[Source] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        count = len(self.clips)
+        for name, filler in (("tags", ()), ("held_out", False), ("sources", Source())):
+            values = list(getattr(self, name)) or [filler] * count
+            if len(values) != count:
+                raise DatasetError(f"The data set has {count} clips but {len(values)} entries of {name}")
+            object.__setattr__(self, name, values)
+        for clip in self.clips:
+            if clip.skeleton.names != self.skeleton.names:
+                raise DatasetError(f"Clip {clip.name!r} is on another skeleton", "Retarget it first")
+            if abs(clip.fps - self.clips[0].fps) > 1e-6:
+                raise DatasetError(f"Clip {clip.name!r} runs at {clip.fps:g} fps, the first at {self.clips[0].fps:g}",
+                                   "Resample the clips to one rate")  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of all clips."""
+        if not self.clips:
+            raise DatasetError("The data set holds no clips", "Ingest some motion")
+        return self.clips[0].fps
+
+    @property
+    def frames(self) -> int:
+        """Frames of all clips together."""
+        return sum(len(clip) for clip in self.clips)
+
+    @property
+    def seconds(self) -> float:
+        """Length of all clips together."""
+        return sum(len(clip) / clip.fps for clip in self.clips)
+
+    def part(self, held_out: bool) -> Dataset:
+        """Only the clips kept for evaluation, or only the others."""
+        keep = [i for i, held in enumerate(self.held_out) if held == held_out]
+        return Dataset(
+            self.skeleton, [self.clips[i] for i in keep], [self.tags[i] for i in keep],
+            [held_out] * len(keep), self.credits, [self.sources[i] for i in keep],
+        )  # fmt: skip
+
+    def require(self, seconds: float, what: str = "train a model") -> None:
+        """Raise `DatasetError`, saying how much is missing, unless there are ``seconds`` of motion to learn from."""
+        found = sum(len(c) / c.fps for c, held in zip(self.clips, self.held_out, strict=True) if not held)
+        if found < seconds:
+            raise DatasetError(
+                f"The data set holds {found:.1f} s of motion; to {what} it takes {seconds:g} s",
+                f"Add {seconds - found:.1f} s more",
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Write the folder ``path``; written beside it first, then put in its place.
+
+        Raises:
+            DatasetError: nothing to write, something else stands there, or the disk refuses.
+        """
+        target = Path(path)
+        if not self.clips:
+            raise DatasetError("There is no motion to save", "Choose files or actions that hold motion")
+        if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / JSON_NAME).exists())):
+            raise DatasetError(f"{target} exists and is not a data set", "Choose another folder")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        except OSError as error:
+            raise DatasetError(f"{target} cannot be written ({error.strerror})", "Choose another folder") from error
+        try:
+            self._write(work)
+            old = work.with_name(work.name + ".old")
+            if target.exists():
+                os.replace(target, old)
+            os.replace(work, target)
+            shutil.rmtree(old, ignore_errors=True)
+        except OSError as error:
+            raise DatasetError(f"{target} cannot be written ({error.strerror})", "Free some space") from error
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def _write(self, folder: Path) -> None:
+        clips = []
+        for clip, tags, held, source in zip(self.clips, self.tags, self.held_out, self.sources, strict=True):
+            clips.append({
+                "name": clip.name, "fps": clip.fps, "frames": len(clip), "tags": list(tags), "held_out": held,
+                "source": source.path, "range": [source.first, source.last], "licence": source.licence,
+                "credit": source.credit, "defects": list(source.defects),
+            })  # fmt: skip
+        data = {"schema": SCHEMA, "skeleton": self.skeleton.to_json(), "credits": list(self.credits), "clips": clips}
+        arrays = {
+            "hips": np.concatenate([clip.hips for clip in self.clips]).astype(np.float32),
+            "rotations": np.concatenate([clip.rotations for clip in self.clips]).astype(np.float32),
+            "root": np.concatenate([clip.root for clip in self.clips]).astype(np.float32),
+            "contacts": np.concatenate([clip.contacts for clip in self.clips]).astype(np.float32),
+        }
+        with open(folder / NPZ_NAME, "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type, unused-ignore]
+        (folder / JSON_NAME).write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Dataset:
+        """Read a folder that `save` wrote; raises `DatasetError` for anything missing or damaged."""
+        folder = Path(path)
+        if not (folder / JSON_NAME).is_file() or not (folder / NPZ_NAME).is_file():
+            raise DatasetError(f"{folder} is not a data set", "Make one with: python -m blender_addon ingest")
+        try:
+            data = json.loads((folder / JSON_NAME).read_text(encoding="utf-8"))
+            if data["schema"] != SCHEMA:
+                raise DatasetError(f"{folder} is a data set of version {data['schema']}, not {SCHEMA}", "Ingest it anew")
+            with np.load(folder / NPZ_NAME, allow_pickle=False) as file:
+                arrays = {key: np.asarray(file[key]) for key in ("hips", "rotations", "root", "contacts")}
+            return cls._build(data, arrays)
+        except DatasetError:
+            raise
+        except (GaitsmithError, KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+            raise DatasetError(f"The data set {folder} is damaged ({error})", "Ingest it anew") from error
+
+    @classmethod
+    def _build(cls, data: dict[str, Any], arrays: dict[str, Any]) -> Dataset:
+        skeleton = Skeleton.from_json(data["skeleton"])
+        total = sum(int(entry["frames"]) for entry in data["clips"])
+        wrong = [key for key, array in arrays.items() if len(array) != total]
+        if wrong or not total:
+            raise ValueError(f"{total} frames are described, {len(arrays['hips'])} stored")
+        clips, sources, at = [], [], 0
+        for entry in data["clips"]:
+            part = slice(at, at + int(entry["frames"]))
+            at = part.stop
+            rotations = arrays["rotations"][part].astype(np.float64)
+            clips.append(Clip(
+                skeleton=skeleton, fps=float(entry["fps"]), hips=arrays["hips"][part].astype(np.float64),
+                rotations=rotations / np.linalg.norm(rotations, axis=-1, keepdims=True),
+                root=arrays["root"][part].astype(np.float64), contacts=arrays["contacts"][part] > 0.5,
+                name=str(entry["name"]),
+            ))  # fmt: skip
+            first, last = entry.get("range", (-1, -1))
+            sources.append(Source(
+                str(entry.get("source", "")), int(first), int(last), str(entry.get("licence", "")),
+                str(entry.get("credit", "")), tuple(str(d) for d in entry.get("defects", ())),
+            ))  # fmt: skip
+        return cls(
+            skeleton, clips, [tuple(entry["tags"]) for entry in data["clips"]],
+            [bool(entry["held_out"]) for entry in data["clips"]], tuple(data.get("credits", ())), sources,
+        )  # fmt: skip
+
+
+def merged_credits(lines: Sequence[str]) -> tuple[str, ...]:
+    """The distinct lines that are not empty, in their first order."""
+    return tuple(dict.fromkeys(line for line in lines if line))
