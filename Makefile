@@ -1,0 +1,62 @@
+# Gaitsmith. `make help` lists what can be made. Each target sets up what it needs in .venv.
+#
+#   make demo PYTHON=/usr/bin/python3.11     another Python (3.11 or 3.13)
+#   make test TESTS=tests/motion             only some of the tests
+
+VENV   ?= .venv
+TESTS  ?=
+DATA   ?= ../shared/data
+PYTHON ?= $(shell tools/find_python.sh 3.11 3.13)
+RUN    := $(VENV)/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench check pack zip clean distclean system env env-test env-train env-tools
+
+help:
+	@echo "make demo    bake the shipped pack along an S curve over hills and stairs: demo/walk.blend, .png, .mp4"
+	@echo "make test    all tests (tests that need torch skip themselves on Python 3.13)"
+	@echo "make bench   measure and print the figures of the README"
+	@echo "make check   lint, types, and the rules of the house"
+	@echo "make pack    rebuild the shipped pack from the raw takes (DATA=folder; needs torch: Python 3.11)"
+	@echo "make zip     build the extension for this platform: dist/"
+	@echo "make clean   remove what was made, but not the environments (distclean: these too)"
+
+system:
+	@test -n "$(PYTHON)"
+	@"$(PYTHON)" tools/check_system_libraries.py
+
+env: system
+	@"$(PYTHON)" tools/environment.py $(VENV) run
+env-train: system
+	@"$(PYTHON)" tools/environment.py $(VENV) run train
+env-test: system
+	@"$(PYTHON)" tools/environment.py $(VENV) run test train
+env-tools: system
+	@"$(PYTHON)" tools/environment.py $(VENV) run test train tools
+
+demo: env
+	$(RUN) tools/demo.py --out demo
+
+test: env-test
+	$(RUN) -m pytest $(TESTS)
+
+bench: env-train
+	$(RUN) tools/bench.py
+
+check: env-tools
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest -q tests/test_architecture.py
+
+pack: env-train
+	$(RUN) tools/build_shipped_pack.py --data "$(DATA)"
+
+zip: env
+	$(RUN) tools/stage_extension.py --out dist
+
+clean:
+	rm -rf build dist demo bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV) .venvs .cache
