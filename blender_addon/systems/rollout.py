@@ -1,0 +1,198 @@
+"""The loop that rolls any system out along plans: one for all systems, any number of characters.
+
+It owns the wish (the plan seen from where the character really is), inertialization at jumps, the
+roots' integration, progress and cancelling. It knows nothing of networks, curves or Blender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion import rotations as rot
+from ..motion.clip import Clip
+from ..motion.errors import Cancelled
+from ..motion.plan import Plan
+from ..motion.rotations import Array
+from .poses import Poses
+from .protocol import Chunk, System, Wish
+
+#: Called with the share done (0..1); returns False to cancel.
+Progress = Callable[[float], bool]
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """How a roll-out responds.
+
+    Attributes:
+        halflife: of the inertialized offsets after a jump, seconds.
+        lead: the wish is read this much ahead in the plan, seconds; makes up for reaction time.
+        catch_up: share of the character's distance from its plan that each wish makes up for, 0..1.
+    """
+
+    halflife: float = 0.2
+    lead: float = 0.0
+    catch_up: float = 1.0
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What a roll-out gives for one character.
+
+    Attributes:
+        clip: the motion, root as the system moved it.
+        source: index into the system's data of each frame (frames,), -1 where it has none.
+        jumps: frames at which the motion jumped.
+    """
+
+    clip: Clip
+    source: npt.NDArray[np.int64]
+    jumps: npt.NDArray[np.int64]
+
+
+def rollout(
+    system: System,
+    plans: Sequence[Plan],
+    settings: RolloutSettings | None = None,
+    progress: Progress | None = None,
+) -> list[Rollout]:
+    """Roll ``system`` out along one plan a character.
+
+    The plans must have the system's frame rate. Shorter plans stand at their end while the longest
+    one runs; each clip is as long as its plan.
+
+    Raises:
+        Cancelled: ``progress`` returned False.
+    """
+    settings = settings or RolloutSettings()
+    tracks = [plan.root for plan in plans]
+    frames = max(len(track) for track in tracks)
+    roots = np.stack([track[0] for track in tracks])
+    state = system.start(_wish(system, tracks, 0, roots, settings))
+    blend = Inertializer(len(plans), len(system.skeleton), settings.halflife)
+    recorder = _Recorder()
+    for frame in range(0, frames, system.stride):
+        if progress is not None and not progress(frame / frames):
+            raise Cancelled
+        state, chunk = system.step(state, _wish(system, tracks, frame, roots, settings))
+        first = frame == 0
+        poses = blend.apply(chunk, system.fps, np.zeros(len(plans), np.bool_) if first else chunk.switched)
+        track, roots = _integrate(roots, poses.root_step)
+        recorder.add(poses, track, chunk, frame)
+    return recorder.clips(system, [len(track) for track in tracks])
+
+
+def _wish(
+    system: System, tracks: Sequence[Array], frame: int, roots: Array, settings: RolloutSettings
+) -> Wish:
+    """The plans at the system's samples, as seen from the characters' own roots."""
+    ahead = np.round((np.array(system.horizon) + settings.lead) * system.fps).astype(int)
+    future = np.stack([track[np.minimum(frame + ahead, len(track) - 1)] for track in tracks])
+    now = np.stack([track[min(frame, len(track) - 1)] for track in tracks])
+    future = future - (1.0 - settings.catch_up) * (now - roots)[:, None]
+    turn = -roots[:, None, 2]
+    last = np.stack([track[max(min(frame, len(track) - 1) - 1, 0)] for track in tracks])
+    return Wish(
+        positions=rot.rotate_2d(turn, future[..., :2] - roots[:, None, :2]),
+        directions=rot.direction_of_yaw(future[..., 2] + turn),
+        speed=np.linalg.norm(now[:, :2] - last[:, :2], axis=-1) * system.fps,
+    )
+
+
+def _integrate(roots: Array, steps: Array) -> tuple[Array, Array]:
+    """World roots (characters, frames, 3) along a chunk, and the root after its last frame."""
+    yaw = roots[:, None, 2] + np.concatenate([0.0 * steps[:, :1, 2], np.cumsum(steps[..., 2], axis=1)], axis=1)
+    moved = rot.rotate_2d(yaw[:, :-1], steps[..., :2])
+    place = roots[:, None, :2] + np.concatenate([0.0 * moved[:, :1], np.cumsum(moved, axis=1)], axis=1)
+    track = np.concatenate([place, yaw[..., None]], axis=-1)
+    return track[:, :-1], track[:, -1]
+
+
+class Inertializer:
+    """Offsets that carry the old motion into the new one and decay (Bollo 2018; critically damped)."""
+
+    def __init__(self, characters: int, joints: int, halflife: float) -> None:
+        self._decay = 2.0 * np.log(2.0) / max(halflife, 1e-6)
+        # Row 0: the hips' translation; the others: each joint's rotation vector.
+        self._offset = np.zeros((characters, 1 + joints, 3))
+        self._velocity = np.zeros_like(self._offset)
+
+    def apply(self, chunk: Chunk, fps: float, switched: npt.NDArray[np.bool_]) -> Poses:
+        """The chunk's poses with offsets added; new offsets begin where ``switched``."""
+        poses = chunk.poses
+        if np.any(switched):
+            jump, speed = _difference(chunk.jump, poses, fps)
+            self._offset[switched] = _compose(self._offset, jump)[switched]
+            self._velocity[switched] += speed[switched]
+        frames = poses.hips.shape[1]
+        times = np.arange(frames + 1) / fps
+        offset, velocity = self._at(times)
+        self._offset, self._velocity = offset[:, -1], velocity[:, -1]
+        return Poses(
+            poses.hips + offset[:, :-1, 0],
+            rot.mul(rot.exp(offset[:, :-1, 1:]), poses.rotations),
+            poses.root_step,
+            poses.contacts,
+        )
+
+    def _at(self, times: Array) -> tuple[Array, Array]:
+        t = times[None, :, None, None]
+        drive = (self._velocity + self._decay * self._offset)[:, None]
+        fade = np.exp(-self._decay * t)
+        offset = fade * (self._offset[:, None] + drive * t)
+        velocity = fade * (self._velocity[:, None] - drive * self._decay * t)
+        return offset, velocity
+
+
+def _compose(first: Array, second: Array) -> Array:
+    """Offset rows of ``first`` after ``second``: translations add, rotation vectors compose."""
+    turned = rot.log(rot.mul(rot.exp(first[:, 1:]), rot.exp(second[:, 1:])))
+    return np.concatenate([first[:, :1] + second[:, :1], turned], axis=1)
+
+
+def _difference(old: Poses, new: Poses, fps: float) -> tuple[Array, Array]:
+    """Old minus new (characters, 1 + b, 3) at the first frame, and its rate of change per second."""
+
+    def gap(k: int) -> Array:
+        turned = rot.log(rot.mul(old.rotations[:, k], rot.inv(new.rotations[:, k])))
+        return np.concatenate([(old.hips[:, k] - new.hips[:, k])[:, None], turned], axis=1)
+
+    now = gap(0)
+    return now, (gap(1) - now) * fps
+
+
+class _Recorder:
+    """Collects chunks and makes clips of them."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Poses, Array, Chunk]] = []
+        self._starts: list[int] = []
+
+    def add(self, poses: Poses, track: Array, chunk: Chunk, frame: int) -> None:
+        self._parts.append((poses, track, chunk))
+        self._starts.append(frame)
+
+    def clips(self, system: System, lengths: Sequence[int]) -> list[Rollout]:
+        hips = np.concatenate([poses.hips for poses, _, _ in self._parts], axis=1)
+        rotations = np.concatenate([poses.rotations for poses, _, _ in self._parts], axis=1)
+        contacts = np.concatenate([poses.contacts for poses, _, _ in self._parts], axis=1) > 0.5
+        track = np.concatenate([track for _, track, _ in self._parts], axis=1)
+        source = np.concatenate([chunk.source for _, _, chunk in self._parts], axis=1)
+        switched = np.stack([chunk.switched for _, _, chunk in self._parts])
+        turn = rot.from_yaw(track[..., 2])
+        hips = rot.rotate(turn, hips)
+        hips[..., :2] += track[..., :2]
+        rotations[:, :, 0] = rot.mul(turn, rotations[:, :, 0])
+        found = []
+        for i, length in enumerate(lengths):
+            clip = Clip(
+                system.skeleton, system.fps, hips[i, :length], rot.unroll(rotations[i, :length]),
+                track[i, :length], contacts[i, :length], name="roll-out",
+            )  # fmt: skip
+            jumps = np.array(self._starts)[switched[:, i]]
+            found.append(Rollout(clip, source[i, :length], jumps[jumps < length]))
+        return found
