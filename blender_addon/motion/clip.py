@@ -16,7 +16,7 @@ from .skeleton import Skeleton
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clip:
     """Motion in world space, with its root track and foot contacts.
 
@@ -46,14 +46,14 @@ class Clip:
             "hips": (self.hips.shape, (frames, 3)),
             "rotations": (self.rotations.shape, (frames, len(self.skeleton), 4)),
             "root": (self.root.shape, (frames, 3)),
-            "contacts": (self.contacts.shape[:1], (frames,)),
+            "contacts": (self.contacts.shape, (frames, (self.contacts.shape[1:] or (2,))[0])),
         }
         for what, (found, wanted) in shapes.items():
             if found != wanted:
                 raise ClipError(f"Clip {self.name!r}: {what} has shape {found}, not {wanted}")
-        if frames < 1 or self.fps <= 0.0:
+        if frames < 1 or not self.fps > 0.0:
             raise ClipError(f"Clip {self.name!r} is empty or has no frame rate")
-        if not (np.all(np.isfinite(self.hips)) and np.all(np.isfinite(self.rotations))):
+        if not all(np.all(np.isfinite(track)) for track in (self.hips, self.rotations, self.root)):
             raise ClipError(
                 f"Clip {self.name!r} holds values that are not numbers",
                 "Delete or repair the broken keys",

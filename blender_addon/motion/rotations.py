@@ -141,11 +141,13 @@ def angle_between(a: Array, b: Array) -> Array:
 
 
 def between(a: Array, b: Array) -> Array:
-    """The shortest rotation (..., 4) that turns unit vectors ``a`` onto ``b`` (..., 3)."""
+    """The shortest rotation (..., 4) that turns vectors ``a`` into the direction of ``b`` (..., 3); any length."""
     a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
     dot = np.sum(a * b, axis=-1, keepdims=True)
-    q = np.concatenate([1.0 + dot, _cross(a, b)], axis=-1)
-    opposite = dot[..., 0] < -1.0 + 1e-9
+    # Not 1 + dot: near opposite directions an error of 1e-7 in the lengths would be all that is left.
+    lengths = np.sqrt(np.sum(a * a, axis=-1, keepdims=True) * np.sum(b * b, axis=-1, keepdims=True))
+    q = np.concatenate([lengths + dot, _cross(a, b)], axis=-1)
+    opposite = dot[..., 0] < (-1.0 + 1e-13) * lengths[..., 0]
     if np.any(opposite):
         q = np.where(
             opposite[..., None],

@@ -34,7 +34,7 @@ REQUIRED_ROLES: tuple[str, ...] = (
 SIDES: tuple[str, str] = ("left", "right")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Foot:
     """One foot's joints and its sole, for planting and for measuring.
 
@@ -60,11 +60,12 @@ class Foot:
     ankle_height: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Skeleton:
     """A tree of joints with a rest pose.
 
     Joint 0 is the hips and the only one without a parent; a parent comes before its children.
+    Two skeletons are equal only if they are the same object.
 
     Attributes:
         names: joint names (b).
@@ -151,8 +152,9 @@ class Skeleton:
             if other != role and other in by_role:
                 partner[name] = by_role[other]
         for name in self.names:
-            if partner[name] == name and _swap_side(name) in partner:
-                partner[name] = _swap_side(name)
+            other = _swap_side(name)
+            if partner[name] == name and partner.get(other) == other:
+                partner[name], partner[other] = other, name
         return np.array([self.names.index(partner[name]) for name in self.names])
 
     @cached_property
@@ -192,7 +194,7 @@ class Skeleton:
     def local_rotations(self, world: Array) -> Array:
         """Rotations in the parents' frames (..., b, 4) from world rotations (..., b, 4)."""
         local = np.array(world)
-        parents = np.array(self.parents[1:])
+        parents = np.array(self.parents[1:], dtype=int)
         local[..., 1:, :] = rot.inv_mul(world[..., parents, :], world[..., 1:, :])
         return local
 
