@@ -1,0 +1,63 @@
+"""Measures of smoothness and life: knee acceleration (pops), jerk (jitter), angular update (liveliness).
+
+All are per second at the clip's own rate; compare them only at one rate (`at_measuring_rate`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import rotations as rot
+from .clip import Clip
+from .metrics_basics import difference
+from .rotations import Array
+
+
+def knee_angles(clip: Clip) -> Array:
+    """Flexion (f, legs) of the knees: angle between thigh and shank, radians; 0 is a straight leg."""
+    positions = clip.world[0]
+    found = []
+    for foot in clip.skeleton.feet:
+        thigh = positions[:, foot.knee] - positions[:, foot.hip]
+        shank = positions[:, foot.ankle] - positions[:, foot.knee]
+        cross = np.linalg.norm(np.cross(thigh, shank), axis=-1)
+        found.append(np.arctan2(cross, np.sum(thigh * shank, axis=-1)))
+    return np.stack(found, axis=1)
+
+
+def knee_acceleration(clip: Clip) -> Array:
+    """|Angular acceleration| (f, legs) of the knees, degrees/s^2; NaN at the first and last frame.
+
+    Second central difference of the knee joint's own rotation, as rotation vectors.
+    """
+    knees = np.array([foot.knee for foot in clip.skeleton.feet])
+    rotations = clip.rotations[:, knees]
+    out = np.full(rotations.shape[:2], np.nan)
+    if len(clip) > 2:
+        velocity = rot.log(rot.inv_mul(rotations[:-1], rotations[1:])) * clip.fps
+        out[1:-1] = np.degrees(np.linalg.norm(np.diff(velocity, axis=0), axis=-1) * clip.fps)
+    return out
+
+
+def jerk(clip: Clip) -> Array:
+    """Norm of the third derivative of the joints' world positions (f,), mean of the joints, m/s^3.
+
+    Third difference over four frames; NaN where there are none (two frames at the start, one at the end).
+    """
+    third = difference(clip.world[0], 3, clip.fps)
+    return np.asarray(np.mean(np.linalg.norm(third, axis=-1), axis=-1), dtype=np.float64)
+
+
+def angular_update(clip: Clip) -> Array:
+    """Angle by which the joints turned since the frame before (f,), mean of the joints, degrees/s.
+
+    The joints' own (parent-space) rotations, the hips' in the world. NaN at the first frame.
+    """
+    out = np.full(len(clip), np.nan)
+    if len(clip) > 1:
+        before, after = clip.rotations[:-1], clip.rotations[1:]
+        sign = np.where(np.sum(before * after, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        chord = np.linalg.norm(after - sign * before, axis=-1)
+        angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
+        out[1:] = np.degrees(np.mean(angle, axis=-1)) * clip.fps
+    return out
