@@ -1,0 +1,1 @@
+"""Training of locomotion models with torch: datasets in, model packs out. Never imported by Blender."""

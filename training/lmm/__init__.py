@@ -1,0 +1,1 @@
+"""Learned Motion Matching (systems.md section 2): its data, networks, losses and export."""

@@ -1,0 +1,215 @@
+"""The three trainings of Learned Motion Matching: batches and losses of systems.md section 2."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .data import Frames
+from .networks import compressor, decompressor, projector, stepper
+from .neighbours import Neighbours
+
+_LOCAL_RATES = ("hips_position", "rotations")
+_CHARACTER_RATES = ("character_positions", "character_rotations")
+
+
+class DecompressorTask:
+    """C and D, over windows of consecutive frames.
+
+    Attributes:
+        compressor, decompressor: the two networks.
+    """
+
+    name = "decompressor"
+    unit = "cm"
+
+    def __init__(self, frames: Frames, batch: int, window: int = 2, held_out: Frames | None = None) -> None:
+        self.frames, self.held_out, self.batch, self.window = frames, held_out, batch, window
+        size = frames.pose_size
+        self.compressor = compressor(frames.states.shape[1])
+        self.decompressor = decompressor(frames.features.shape[1], size)
+        self.module: nn.Module = nn.ModuleList([self.compressor, self.decompressor])
+        self._starts = frames.windows(window)
+        self._offsets = torch.arange(window)[:, None]
+        scaling, places = frames.scaling, frames.layout.slices
+        # Network output -> physical pose -> states, whose Q part comes from kinematics.
+        self._mean, self._deviation = scaling.mean[:size], scaling.pose_scale
+        self._scale, self._all_mean = 1.0 / scaling.scale, scaling.mean
+        blocks = [block.name for block in frames.layout]
+        rates = [*_LOCAL_RATES, *_CHARACTER_RATES]
+        self.terms = (
+            *blocks, *(f"{name}_rate" for name in rates), "latent_squared", "latent_absolute", "latent_rate",
+        )  # fmt: skip
+        self._value_means = _averages([places[name] for name in blocks], frames.layout.size)
+        self._rate_means = _averages([places[name] for name in rates], frames.layout.size)
+
+    def losses(self, random: torch.Generator) -> Tensor:
+        """L1 of Y, of Q = FK(Y) and of their rates; squared L2, L1 and rate of z."""
+        first = self._starts[torch.randint(len(self._starts), (self.batch,), generator=random)]
+        rows = (first + self._offsets).reshape(-1)  # all first frames, then all second frames ...
+        target = self.frames.states[rows]
+        latent = self.compressor(target)
+        error = self.reconstruct(self.frames.features[rows], latent) - target
+        shape = (self.window, self.batch, -1)
+        step, latent_step = error.view(shape).diff(dim=0), latent.view(shape).diff(dim=0)
+        fps = self.frames.fps
+        regular = torch.stack([latent.square().mean(), latent.abs().mean(), latent_step.abs().mean() * fps])
+        rates = step.abs().flatten(0, 1).mean(dim=0) * fps
+        return torch.cat([error.abs().mean(dim=0) @ self._value_means, rates @ self._rate_means, regular])
+
+    def reconstruct(self, features: Tensor, latent: Tensor) -> Tensor:
+        """[Y~, FK(Y~)] normalised as `Frames.states`, of normalised x and z."""
+        poses = self.decompressor(torch.cat([features, latent], dim=1)) * self._deviation + self._mean
+        states = torch.cat([poses, self.frames.kinematics(poses)], dim=1)
+        return (states - self._all_mean) * self._scale
+
+    @torch.no_grad()
+    def joint_errors(self, frames: Frames, limit: int = 8192) -> Tensor:
+        """Distance of every joint (m, b) in character space, metres, joints in order of depth."""
+        rows = torch.linspace(0, len(frames) - 1, min(limit, len(frames))).long()
+        target = frames.states[rows]
+        error = self.reconstruct(frames.features[rows], self.compressor(target)) - target
+        place = frames.layout.slices["character_positions"]
+        return (error[:, place] * frames.scaling.scale[place]).reshape(len(rows), -1, 3).norm(dim=-1)
+
+    def validate(self) -> float | None:
+        """Mean joint position error on held-out frames, centimetres."""
+        if self.held_out is None or len(self.held_out) == 0:
+            return None
+        return 100.0 * float(self.joint_errors(self.held_out).mean())
+
+    @torch.no_grad()
+    def latents(self, frames: Frames) -> Tensor:
+        """z (n, 32) of all frames."""
+        return torch.cat([self.compressor(chunk) for chunk in frames.states.split(8192)])
+
+
+class StepperTask:
+    """S, over windows in which it lives on its own predictions; z is frozen.
+
+    Args:
+        frames: the data. latents: normalised z (n, 32). noise: deviation of the noise on a window's
+            first state, so that it learns to come back from where its own errors lead.
+    """
+
+    name = "stepper"
+    unit = ""
+    terms = ("features", "latents", "features_rate", "latents_rate")
+
+    def __init__(
+        self, frames: Frames, latents: Tensor, batch: int, window: int, noise: float = 0.0,
+        held_out: tuple[Frames, Tensor] | None = None,
+    ) -> None:  # fmt: skip
+        self.batch, self.window, self.noise, self.fps = batch, window, noise, frames.fps
+        self.network = self.module = stepper(frames.features.shape[1])
+        self._features = frames.features.shape[1]
+        self._states = torch.cat([frames.features, latents], dim=1)
+        self._starts = frames.windows(window)
+        self._held_out = held_out
+        self._offsets = torch.arange(window)[:, None]
+        self.scale = _step_scale(self._states, frames.windows(2))
+
+    def losses(self, random: torch.Generator) -> Tensor:
+        """L1 of X, Z and of their rates along the window."""
+        first = self._starts[torch.randint(len(self._starts), (self.batch,), generator=random)]
+        truth = self._states[first + self._offsets]
+        state = truth[0]
+        if self.noise > 0.0:
+            state = state + self.noise * torch.randn(state.shape, generator=random)
+        found = self.follow(state, self.window - 1)
+        value, rate = _split_mean((found[1:] - truth[1:]).abs(), self._features), None
+        rate = _split_mean((found - truth).diff(dim=0).abs(), self._features) * self.fps
+        return torch.cat([value, rate])
+
+    def follow(self, state: Tensor, steps: int) -> Tensor:
+        """The states (1 + steps, n, 59) from ``state`` (n, 59) on, by own predictions."""
+        found = [state]
+        for _ in range(steps):
+            state = torch.addcmul(state, self.network(state), self.scale)
+            found.append(state)
+        return torch.stack(found)
+
+    @torch.no_grad()
+    def validate(self) -> float | None:
+        """Mean error of features and latents at the window's end on held-out frames, normalised."""
+        if self._held_out is None:
+            return None
+        frames, latents = self._held_out
+        states = torch.cat([frames.features, latents], dim=1)
+        starts = frames.windows(self.window)
+        if len(starts) == 0:
+            return None
+        starts = starts[torch.linspace(0, len(starts) - 1, min(512, len(starts))).long()]
+        end = self.follow(states[starts], self.window - 1)[-1]
+        return float((end - states[starts + self.window - 1]).abs().mean())
+
+
+class ProjectorTask:
+    """P: from a wished feature vector to the features and latent of the nearest frame.
+
+    Args:
+        frames: the data. latents: normalised z (n, 32). noise: greatest deviation of the noise that
+            turns a frame's features into a query.
+    """
+
+    name = "projector"
+    unit = ""
+    terms = ("features", "latents", "distance")
+
+    def __init__(
+        self, frames: Frames, latents: Tensor, batch: int, noise: float = 1.0, validation: int = 512
+    ) -> None:
+        self.batch, self.noise = batch, noise
+        self._features = frames.features.shape[1]
+        self.network = self.module = projector(self._features)
+        self._states = torch.cat([frames.features, latents], dim=1)
+        self._candidates = torch.from_numpy(frames.searchable).nonzero()[:, 0]
+        self._neighbours = Neighbours(frames.features[self._candidates])
+        random = torch.Generator().manual_seed(1)
+        self._check = self._queries(validation, random)
+
+    def losses(self, random: torch.Generator) -> Tensor:
+        """L1 of x, of z, and of the difference of squared distances to the query."""
+        query, target = self._queries(self.batch, random)
+        return self._compare(query, target, self.network(query))
+
+    def _queries(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+        rows = torch.randint(len(self._states), (count,), generator=random)
+        known = self._states[rows, : self._features]
+        sigma = self.noise * torch.rand((count, 1), generator=random)
+        query = known + sigma * torch.randn(known.shape, generator=random)
+        return query, self._states[self._candidates[self._neighbours.nearest(query)]]
+
+    def _compare(self, query: Tensor, target: Tensor, found: Tensor) -> Tensor:
+        x, z = found[:, : self._features], found[:, self._features :]
+        true_x, true_z = target[:, : self._features], target[:, self._features :]
+        wanted, got = (query - true_x).square().sum(dim=1), (query - x).square().sum(dim=1)
+        return torch.stack([(x - true_x).abs().mean(), (z - true_z).abs().mean(), (wanted - got).abs().mean()])
+
+    @torch.no_grad()
+    def validate(self) -> float | None:
+        """Mean error of features and latents on queries of their own, normalised."""
+        query, target = self._check
+        return float((self.network(query) - target).abs().mean())
+
+
+def _averages(places: list[slice], size: int) -> Tensor:
+    """A matrix (size, blocks) that averages each block."""
+    matrix = torch.zeros(size, len(places))
+    for column, place in enumerate(places):
+        matrix[place, column] = 1.0 / (place.stop - place.start)
+    return matrix
+
+
+def _split_mean(error: Tensor, features: int) -> Tensor:
+    """Means (2,) over the features and over the latents of (..., 59)."""
+    columns = error.flatten(0, -2).mean(dim=0)
+    return torch.stack([columns[:features].mean(), columns[features:].mean()])
+
+
+def _step_scale(states: Tensor, pairs: Tensor, sample: int = 50_000) -> Tensor:
+    """Deviation of each value's change from one frame to the next (59,)."""
+    pairs = pairs[torch.linspace(0, len(pairs) - 1, min(sample, len(pairs))).long()]
+    return (states[pairs + 1] - states[pairs]).std(dim=0).clamp_min(1e-5)
+
+

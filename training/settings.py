@@ -1,0 +1,123 @@
+"""Settings of a training run: dataclasses with checked values, read from TOML, never executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from blender_addon.motion.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class StageSettings:
+    """How one network (or one pair) is trained.
+
+    Attributes:
+        iterations: steps of the optimiser, when no number of minutes is asked for.
+        batch: windows in a batch.
+        window: frames in a window.
+        learning_rate: at the start; falls to nearly 0 along a half cosine.
+        time_share: share of the minutes asked for that this stage gets.
+        noise: deviation of the noise on the inputs, where the stage has any.
+        shares: how large each loss term is at the first iteration, relative to 1, by name.
+    """
+
+    iterations: int
+    batch: int
+    window: int
+    learning_rate: float = 1e-3
+    time_share: float = 1.0
+    noise: float = 0.0
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "batch", "window", "learning_rate", "time_share"):
+            if not getattr(self, name) > 0:
+                raise DatasetError(f"Setting {name!r} must be greater than 0, not {getattr(self, name)}")
+        if self.noise < 0 or any(share < 0 for share in self.shares.values()):
+            raise DatasetError("Settings 'noise' and 'shares' must not be negative")
+
+
+@dataclass(frozen=True)
+class LmmSettings:
+    """A whole training of Learned Motion Matching.
+
+    Attributes:
+        seed: of weights and batches. mirror: also learn each clip's mirror image.
+        decompressor, stepper, projector: the three stages.
+    """
+
+    seed: int = 1234
+    mirror: bool = True
+    decompressor: StageSettings = field(
+        default_factory=lambda: StageSettings(60_000, 64, 2, time_share=0.55, shares=DECOMPRESSOR_SHARES)
+    )
+    stepper: StageSettings = field(
+        default_factory=lambda: StageSettings(15_000, 32, 20, time_share=0.25, noise=0.05)
+    )
+    projector: StageSettings = field(
+        default_factory=lambda: StageSettings(30_000, 64, 1, time_share=0.2, noise=1.0)
+    )
+
+
+#: Terms not named here have share 1. Joint positions in character space are what is looked at; the
+#: latent's own terms only keep it small and smooth.
+DECOMPRESSOR_SHARES: Mapping[str, float] = {
+    "character_positions": 2.0,
+    "latent_squared": 0.1,
+    "latent_absolute": 0.1,
+    "latent_rate": 0.1,
+}
+
+
+def read_settings(path: Path | None) -> LmmSettings:
+    """The default settings with those of a TOML file put over them.
+
+    Raises:
+        DatasetError: no such file, not TOML, an unknown name or a value of the wrong kind.
+    """
+    if path is None:
+        return LmmSettings()
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"The settings {path} cannot be read ({error})") from error
+    settings = _overlay(LmmSettings(), data, "")
+    assert isinstance(settings, LmmSettings)
+    return settings
+
+
+def _overlay(settings: Any, data: Mapping[str, Any], where: str) -> Any:
+    known = {item.name for item in dataclasses.fields(settings)}
+    changes: dict[str, Any] = {}
+    for name, value in data.items():
+        if name not in known:
+            raise DatasetError(f"Unknown setting {where}{name}", f"Known here: {', '.join(sorted(known))}")
+        old = getattr(settings, name)
+        if dataclasses.is_dataclass(old):
+            if not isinstance(value, dict):
+                raise DatasetError(f"Setting {where}{name} must be a table")
+            changes[name] = _overlay(old, value, f"{where}{name}.")
+        elif isinstance(old, Mapping):
+            changes[name] = {**old, **_numbers(value, f"{where}{name}")}
+        else:
+            changes[name] = _same_kind(value, old, f"{where}{name}")
+    return dataclasses.replace(settings, **changes)
+
+
+def _numbers(value: Any, where: str) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise DatasetError(f"Setting {where} must be a table")
+    return {str(key): _same_kind(item, 1.0, f"{where}.{key}") for key, item in value.items()}
+
+
+def _same_kind(value: Any, old: Any, where: str) -> Any:
+    if isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not type(old):
+        raise DatasetError(f"Setting {where} must be a {type(old).__name__}, not {value!r}")
+    return value
