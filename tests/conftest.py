@@ -6,12 +6,12 @@ import importlib.util
 import os
 from pathlib import Path
 
-# The wheels' OpenBLAS starts a thread for every core; the arrays of the tests are too small to gain by it.
+# Before numpy is loaded: OpenBLAS starts a thread for every core, and the tests' arrays are too small to gain by it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import pytest  # noqa: E402 - numpy must not be loaded before the number of threads is set
-from hypothesis import HealthCheck, settings  # noqa: E402
+import pytest
+from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -69,7 +69,7 @@ def environment_python(folder: Path) -> Path:
         venv.create(folder, with_pip=True, symlinks=os.name != "nt")
     except (subprocess.CalledProcessError, SystemExit) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise SystemExit(f"Python {sys.executable} cannot make environments ({error}); on Debian: python3-venv") from None
+        raise SystemExit(f"{sys.executable} cannot make environments ({error}); on Debian: python3-venv") from None
     return python
 
 

@@ -146,7 +146,7 @@ class Skeleton:
         Roles decide first, then names with left/right in one of the usual styles.
         """
         partner = {name: name for name in self.names}
-        by_role = {role: name for role, name in self.roles.items()}
+        by_role = dict(self.roles)
         for role, name in by_role.items():
             other = _swap_side(role)
             if other != role and other in by_role:

@@ -22,7 +22,8 @@ def clip_of(seed: int, frames: int = 12, rest_seed: int | None = 3, fps: float =
     t = np.arange(frames)[:, None, None] / fps
     swing = rng.normal(size=(1, len(skeleton), 3)) * np.sin(t * rng.uniform(1, 6, (1, len(skeleton), 1)) + rng.normal())
     root = np.cumsum(rng.normal(scale=0.02, size=(frames, 3)), axis=0)
-    hips = np.concatenate([root[:, :2], np.ones((frames, 1))], axis=-1) + 0.05 * np.sin(t[:, :, 0] * 5.0 + rng.normal(size=3))
+    sway = 0.05 * np.sin(t[:, :, 0] * 5.0 + rng.normal(size=3))
+    hips = np.concatenate([root[:, :2], np.ones((frames, 1))], axis=-1) + sway
     return Clip(
         skeleton=skeleton, fps=fps, hips=hips, rotations=rot.mul(skeleton.rest_rotations, rot.exp(swing)), root=root,
         contacts=rng.random((frames, 2)) > 0.5, name="random",

@@ -125,7 +125,9 @@ def test_between_turns_one_direction_onto_the_other_and_no_further(a: np.ndarray
     np.testing.assert_allclose(np.linalg.norm(rot.log(q), axis=-1), angle, atol=1e-6)
 
 
-@given(unit_vectors(1), st.sampled_from([0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-3]), st.sampled_from([1.0, 0.9999999, 1.0000001]))
+@given(
+    unit_vectors(1), st.sampled_from([0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-3]), st.sampled_from([1.0, 0.9999999, 1.0000001])
+)  # fmt: skip
 def test_between_knows_opposite_directions(a: np.ndarray, off: float, length: float) -> None:
     b = -a * np.cos(off) + rot.perpendicular(a) * np.sin(off)
     np.testing.assert_allclose(rot.rotate(rot.between(a, b * length), a), b, atol=1e-6)

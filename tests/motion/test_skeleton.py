@@ -17,7 +17,7 @@ from blender_addon.motion.skeleton import REQUIRED_ROLES, Skeleton, make_skeleto
 
 
 def walker(rest_seed: int | None = None) -> Skeleton:
-    """Hips, spine, head, two arms of one bone and two legs, symmetrical, 1 m hips; optionally with bone frames turned at random."""
+    """Hips at 1 m, spine, head, arms of one bone, legs; symmetrical; bone frames turned at random if there is a seed."""
     names = ["Hips", "Spine", "Head"]
     parents = [-1, 0, 1]
     offsets = [[0.0, 0.0, 1.0], [0.0, 0.02, 0.3], [0.0, -0.01, 0.3]]
@@ -27,7 +27,8 @@ def walker(rest_seed: int | None = None) -> Skeleton:
         names += [f"{side}Arm", f"{side}UpLeg", f"{side}Leg", f"{side}Foot", f"{side}Toe"]
         parents += [1, 0, first + 1, first + 2, first + 3]
         offsets += [
-            [sign * 0.2, 0.0, 0.2], [sign * 0.1, 0.0, -0.05], [0.0, -0.01, -0.45], [0.0, 0.03, -0.42], [0.0, -0.13, -0.06],
+            [sign * 0.2, 0.0, 0.2],
+            [sign * 0.1, 0.0, -0.05], [0.0, -0.01, -0.45], [0.0, 0.03, -0.42], [0.0, -0.13, -0.06],
         ]  # fmt: skip
         roles |= {f"{side.lower()}_{role}": f"{side}{bone}" for role, bone in (
             ("shoulder", "Arm"), ("hip", "UpLeg"), ("knee", "Leg"), ("ankle", "Foot"), ("toe", "Toe"),
@@ -104,7 +105,8 @@ def test_mirror_map_pairs_sides_and_is_its_own_inverse() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        ("LeftArm", "RightArm"), ("left_arm", "right_arm"), ("arm.L", "arm.R"), ("arm_l", "arm_r"), ("DEF-arm.L.001", "DEF-arm.R.001"),
+        ("LeftArm", "RightArm"), ("left_arm", "right_arm"), ("arm.L", "arm.R"), ("arm_l", "arm_r"),
+        ("DEF-arm.L.001", "DEF-arm.R.001"),
         ("LArm", "RArm"), ("mixamorig:LeftArm", "mixamorig:RightArm"), ("ARM_LEFT", "ARM_RIGHT"), ("arm-L", "arm-R"),
     ],
 )  # fmt: skip
@@ -153,9 +155,10 @@ def test_json_brings_a_skeleton_back() -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda d: d.pop("offsets"), lambda d: d.update(parents=[0] * len(d["names"])), lambda d: d.update(offsets=[[0, 0]]),
+        lambda d: d.pop("offsets"), lambda d: d.update(offsets=[[0, 0]]),
+        lambda d: d.update(parents=[0] * len(d["names"])), lambda d: d.update(parents="none"),
         lambda d: d["offsets"][0].__setitem__(0, float("nan")), lambda d: d.update(roles={"hips": "nobody"}),
-        lambda d: d.update(names=["a"] * len(d["names"])), lambda d: d.update(parents="none"), lambda d: d.update(ball_height="x"),
+        lambda d: d.update(names=["a"] * len(d["names"])), lambda d: d.update(ball_height="x"),
     ],
 )  # fmt: skip
 def test_a_malformed_description_is_refused(damage: object) -> None:
