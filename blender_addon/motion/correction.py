@@ -1,0 +1,51 @@
+"""Path correction: move the whole body, frame by frame, onto the planned root track."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .clip import Clip
+from .errors import ClipError
+from .filters import lowpass
+from .rotations import Array
+
+#: Corrections faster than this would be seen as jitter; slower ones cost nothing once feet are planted again.
+CUTOFF_HZ = 2.0
+
+
+def correct_path(
+    clip: Clip, plan_root: Array, strength: float = 1.0, exact: bool = False, cutoff: float = CUTOFF_HZ
+) -> Clip:
+    """Move the body onto the plan in place and heading.
+
+    The difference between plan and clip is low-passed (zero phase) before it is applied, so that the body
+    follows without added jitter. Feet slide by this; plant them afterwards.
+
+    Args:
+        clip: motion with its root track.
+        plan_root: the plan (f, 3): x, y in metres, yaw in radians, one row per frame of the clip.
+        strength: 0 leaves the clip as it is, 1 brings the body wholly onto the plan.
+        exact: the root track (and so the root bone) becomes the plan itself; the body still follows by the
+            low-passed correction at full strength, so the bone is exact and the hips keep their sway.
+        cutoff: -3 dB frequency of the correction, Hz.
+
+    Raises:
+        ClipError: the plan does not fit the clip's frames, or holds values that are not numbers.
+    """
+    plan_root = np.asarray(plan_root, dtype=np.float64)
+    if plan_root.shape != clip.root.shape:
+        raise ClipError(f"The plan has shape {plan_root.shape}, the clip's root {clip.root.shape}")
+    if not np.all(np.isfinite(plan_root)):
+        raise ClipError("The plan holds values that are not numbers", "Repair the curve or the schedule")
+    difference = plan_root - clip.root
+    yaw = np.unwrap(difference[:, 2])
+    difference[:, 2] = yaw - 2.0 * np.pi * np.round(yaw[0] / (2.0 * np.pi))
+    strength = 1.0 if exact else float(np.clip(strength, 0.0, 1.0))
+    if strength == 0.0:
+        return clip
+    moved = clip.moved(strength * lowpass(difference, clip.fps, cutoff))
+    if not exact:
+        return moved
+    return replace(moved, root=plan_root)

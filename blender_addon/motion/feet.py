@@ -1,0 +1,199 @@
+"""One foot's motion as planting sees it, and where planting wants it on the terrain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import rotations as rot
+from .bridging import BoolArray, bridge, per_stand, soft_positive
+from .clip import Clip
+from .footfalls import Footfalls
+from .foothold import Foothold
+from .rotations import UP, Array
+from .skeleton import Foot, Skeleton
+from .terrain import Terrain
+
+#: A foot counts as flat in the source below this pitch and this rise of its ball.
+_FLAT_PITCH, _FLAT_RISE = np.radians(12.0), 0.02
+#: Residual tilt of a flat source foot that is taken for an error of the capture and removed, at most.
+_LEVEL_LIMIT = np.radians(10.0)
+
+
+@dataclass(frozen=True)
+class FootShape:
+    """A foot's points and axes in its joints' frames.
+
+    Attributes:
+        foot: the joints.
+        ball: the toe joint (or the ball itself, for a foot without toes) in the ankle's frame (3,).
+        ahead, left: the flat foot's heading and left side in the ankle's frame (3,).
+        toe_left: the left side in the toe joint's frame (3,).
+        heel_length, tip_length: from the ball back to the heel and ahead to the toes' tip, metres.
+    """
+
+    foot: Foot
+    ball: Array
+    ahead: Array
+    left: Array
+    toe_left: Array
+    heel_length: float
+    tip_length: float
+
+    @property
+    def has_toe(self) -> bool:
+        """Whether toes bend apart from the foot."""
+        return self.foot.toe != self.foot.ankle
+
+    @classmethod
+    def of(cls, skeleton: Skeleton, foot: Foot) -> FootShape:
+        """Measure a foot in its skeleton's rest pose."""
+        positions, rotations = skeleton.rest_world
+        turn = rotations[foot.ankle]
+        ball = rot.inv_rotate(turn, positions[foot.toe] - positions[foot.ankle])
+        if foot.toe == foot.ankle:
+            ball = skeleton.tails[foot.ankle]
+        ahead = rot.rotate(turn, foot.ball - foot.heel) * np.array([1.0, 1.0, 0.0])
+        length = float(np.linalg.norm(ahead))
+        ahead = ahead / max(length, 1e-9)
+        left = np.array([-ahead[1], ahead[0], 0.0])
+        tip = rot.rotate(rotations[foot.toe], foot.tip) + positions[foot.toe] - positions[foot.ankle]
+        tip_length = float((tip - rot.rotate(turn, ball)) @ ahead)
+        return cls(
+            foot=foot, ball=ball, ahead=rot.inv_rotate(turn, ahead), left=rot.inv_rotate(turn, left),
+            toe_left=rot.inv_rotate(rotations[foot.toe], left), heel_length=length,
+            tip_length=max(tip_length, 0.01),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FootMotion:
+    """A foot over time, before planting: ball (f, 3), ankle and toe world rotations (f, 4), angles (f,)."""
+
+    shape: FootShape
+    ball: Array
+    rotation: Array
+    toe_rotation: Array
+    yaw: Array
+    pitch: Array
+    roll: Array
+
+    @classmethod
+    def of(cls, clip: Clip, foot: Foot) -> FootMotion:
+        """Read a foot from a clip. Pitch is positive with the heel up, roll with the left side up."""
+        shape = FootShape.of(clip.skeleton, foot)
+        positions, rotations = clip.world
+        turn = rotations[:, foot.ankle]
+        ball = positions[:, foot.ankle] + rot.rotate(turn, shape.ball)
+        ahead, left = rot.rotate(turn, shape.ahead), rot.rotate(turn, shape.left)
+        # Heading from both axes: steep pitch spoils one, steep roll the other.
+        level = ahead[:, :2] + np.stack([left[:, 1], -left[:, 0]], axis=-1)
+        return cls(
+            shape=shape, ball=ball, rotation=turn, toe_rotation=rotations[:, foot.toe],
+            yaw=np.unwrap(rot.yaw_of_direction(level)),
+            pitch=np.arcsin(np.clip(-ahead[:, 2], -1.0, 1.0)), roll=np.arcsin(np.clip(left[:, 2], -1.0, 1.0)),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FootTarget:
+    """Where planting wants a foot.
+
+    Attributes:
+        ball: position (f, 3), metres.
+        rotation: ankle joint in the world (f, 4).
+        toe_turn: rotation of the toe joint in the world (f, 4), applied on the left of what the foot carries it to.
+        ground: how far the ground under the foot lies over the source's floor (f,), metres, smooth in time.
+        twist: how far the heading was turned (f,), radians.
+        lock_offset: horizontal distance the lock moved the ball (f,), metres; 0 in swings.
+        contact: final contacts (f,).
+    """
+
+    ball: Array
+    rotation: Array
+    toe_turn: Array
+    ground: Array
+    twist: Array
+    lock_offset: Array
+    contact: BoolArray
+
+
+def aim_foot(
+    motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float
+) -> FootTarget:
+    """Lock a foot at its footfalls and carry every change smoothly through the swings.
+
+    Args:
+        motion: the source.
+        falls: its stands, spots and headings.
+        holds: the ground at each of them.
+        max_twist: a locked foot turns along with the source beyond this angle, radians.
+    """
+    frames, stands = len(motion.ball), falls.stands
+    contact = falls.mask(frames)
+    base = _level_errors(motion, falls)
+    heights = holds.heights + motion.shape.foot.ball_height / holds.normals[:, 2]
+    lift = (heights - base[:, 2] - motion.shape.foot.ball_height)[:, None]
+    spots = per_stand(frames, stands, holds.spots)
+    offset = bridge(spots - motion.ball[:, :2], stands, fps)
+    rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(lift[:, 0]))[:, 0]
+    ground = bridge(per_stand(frames, stands, holds.heights[:, None]), stands, fps)[:, 0]
+    away = motion.yaw - per_stand(frames, stands, falls.yaws[:, None])[:, 0]
+    excess = np.sign(away) * np.maximum(soft_positive(np.abs(away) - max_twist, 0.05) - 0.01, 0.0)
+    twist = bridge((excess - away)[:, None], stands, fps)[:, 0]
+    level = bridge(per_stand(frames, stands, base[:, :2]), stands, fps)
+    tilt = bridge(per_stand(frames, stands, _tilts(holds.normals)), stands, fps)
+
+    ahead, left = rot.rotate(motion.rotation, motion.shape.ahead), rot.rotate(motion.rotation, motion.shape.left)
+    rotation = rot.mul(rot.exp(-left * level[:, :1] - ahead * level[:, 1:]), motion.rotation)
+    rotation = rot.mul(rot.exp(tilt), rot.mul(rot.from_yaw(twist), rotation))
+    ball = motion.ball + np.concatenate([offset, rises[:, None]], axis=1)
+    toes = rot.mul(rot.mul(rotation, rot.inv(motion.rotation)), motion.toe_rotation)
+    return FootTarget(
+        ball=ball, rotation=rotation, toe_turn=toes, ground=ground, twist=twist,
+        lock_offset=np.where(contact, np.linalg.norm(offset, axis=1), 0.0), contact=contact,
+    )  # fmt: skip
+
+
+def sole_points(shape: FootShape, ball: Array, rotation: Array, toes: Array) -> Array:
+    """Heel, ball and tip on the sole (f, 3, 3) of a foot with its toe joint at ``ball``."""
+    ankle = ball - rot.rotate(rotation, shape.ball)
+    heel = ankle + rot.rotate(rotation, shape.foot.heel)
+    under = ankle + rot.rotate(rotation, shape.foot.ball)
+    tip = (ball if shape.has_toe else ankle) + rot.rotate(toes, shape.foot.tip)
+    return np.stack([heel, under, tip], axis=1)
+
+
+def _level_errors(motion: FootMotion, falls: Footfalls) -> Array:
+    """Pitch, roll (radians) and rise of the ball (metres) of the flat foot in each stand (stands, 3).
+
+    A foot that stands flat on the floor has none of them; what is left is an error of the capture or of the
+    roll-out. It is constant within a stand, so that taking it away does not touch the foot's dynamics.
+    """
+    rise = motion.ball[:, 2] - motion.shape.foot.ball_height
+    flat = (np.abs(motion.pitch) < _FLAT_PITCH) & (rise < _FLAT_RISE)
+    errors = np.zeros((len(falls.stands), 3))
+    signals = np.stack([motion.pitch, motion.roll, rise], axis=1)
+    for k, (first, last) in enumerate(falls.stands):
+        inside = signals[first:last][flat[first:last]]
+        if len(inside) >= 3:
+            errors[k] = np.median(inside, axis=0)
+        else:
+            errors[k, 2] = rise[first:last].min()
+    limits = np.array([_LEVEL_LIMIT, _LEVEL_LIMIT, 0.05])
+    return np.clip(errors, -limits, limits)
+
+
+def _climb_timing(lifts: Array) -> list[tuple[float, float]]:
+    """Climb early in a swing and come down late, so that the foot passes over a stair's edge."""
+    timing = []
+    for change in np.diff(lifts):
+        share = float(np.clip(abs(change) / 0.1, 0.0, 1.0)) * 0.3
+        timing.append((0.0, 1.0 - share) if change > 0.0 else (share, 1.0))
+    return timing
+
+
+def _tilts(normals: Array) -> Array:
+    """Rotation vectors (n, 3) that lay a level sole onto normals (n, 3)."""
+    return rot.log(rot.between(np.broadcast_to(UP, normals.shape), normals))
