@@ -1,0 +1,237 @@
+"""The plan: the root's position, facing, speed and action at every frame, made before any motion is generated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import PathError
+from .facing import Facing, Turn, facing_along, yaw_over_time
+from .path import SHORTEST, RootPath
+from .limits import CREEP, Corners, Limits, caps, corners_of, stops_along, too_quick
+from .rounding import Track, round_off
+from .schedule import STAND, Schedule, Stretch, fitted, speed_along
+from .speed_profile import Timing, ramp, smoothed
+
+Array = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+__all__ = ["Facing", "Limits", "Plan", "desired_trajectory", "make_plan"]
+
+_LONGEST_PLAN = 4 * 3600.0
+#: Below this speed (m/s) and without turning the action is to stand.
+_STANDING = 0.02
+#: The body turns in place when it turns at least this fast (rad/s) and about a smaller radius (m) than this.
+_TURNING_RATE, _TURNING_RADIUS = 0.35, 0.35
+#: Marks this near (metres) to the way's ends lie at them.
+_AT_END = 0.02
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The root over time.
+
+    Attributes:
+        fps: frames per second.
+        positions: (f, 2) metres.
+        yaw: (f,) facing, unwrapped radians; not tied to the direction of travel.
+        speed: (f,) of the planned root, m/s.
+        distance: (f,) arc length on the drawn curve, metres (round and round on laps).
+        actions: vocabulary of ``action``; "stand" is always the first.
+        action: (f,) index into ``actions``.
+        turning: (f,) whether the body turns in (nearly) one place: steps are needed.
+        deviation: greatest distance of the planned root from the curve, metres.
+        notes: what was asked for and could not be done, in words.
+    """
+
+    fps: float
+    positions: Array
+    yaw: Array
+    speed: Array
+    distance: Array
+    actions: tuple[str, ...]
+    action: IntArray
+    turning: BoolArray
+    deviation: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @property
+    def seconds(self) -> float:
+        """Duration from the first frame to the last."""
+        return (len(self) - 1) / self.fps
+
+    @property
+    def root(self) -> Array:
+        """(f, 3): x, y in metres, yaw in radians."""
+        return np.concatenate([self.positions, self.yaw[:, None]], axis=1)
+
+    @property
+    def yaw_rate(self) -> Array:
+        """(f,) rad/s."""
+        return np.gradient(self.yaw) * self.fps if len(self) > 1 else np.zeros(len(self))
+
+    @property
+    def velocity(self) -> Array:
+        """(f, 2) m/s, in the world."""
+        return np.gradient(self.positions, axis=0) * self.fps if len(self) > 1 else np.zeros((len(self), 2))
+
+
+def make_plan(
+    path: RootPath,
+    schedule: Schedule,
+    *,
+    limits: Limits | None = None,
+    facing: Facing | None = None,
+    fps: float = 60.0,
+    start: float = 0.0,
+    speeds: tuple[float, float] = (0.3, 3.0),
+    laps: int = 1,
+) -> Plan:
+    """Plan the root along a path: from standing, by the schedule, within the limits, to standing.
+
+    Args:
+        path: the curve.
+        schedule: speeds, actions and pauses at distances along the curve; on laps it holds for each of them.
+        limits: what the body can do.
+        facing: where it looks.
+        fps: frames per second of the plan.
+        start: where on the curve to begin, metres.
+        speeds: the lowest and the highest speed the pack covers, m/s; others are clamped and noted.
+        laps: how often to go round a cyclic path.
+
+    Raises:
+        PathError: a start beyond the end, a frame rate or number of laps that makes no sense, a plan of hours.
+    """
+    limits, facing = limits or Limits(), facing or Facing()
+    _check(path, fps, start, speeds, laps)
+    track = round_off(path.unrolled(start, laps), limits.rounding)
+    stretches, notes = fitted(schedule.stretches(), path.length, speeds)
+    stretches, first, last = _along_the_way(stretches, path, start, laps)
+    limits = replace(limits, stand_before=max(limits.stand_before, first), stand_after=max(limits.stand_after, last))
+    asked = speed_along(stretches, track.s)
+    wished = facing_along(track, facing)
+    corners = corners_of(track, facing, limits)
+    cap = caps(track, asked, wished, corners, facing, limits)
+    stops = stops_along(track, stretches, corners)
+    for _ in range(3):
+        timing = ramp(track.travelled, cap, stops, limits.acceleration, limits.deceleration)
+        if timing.seconds > _LONGEST_PLAN:
+            raise PathError("The way takes more than four hours", "Shorten the path or raise the speeds")
+        plan, travelled = _sample(track, timing, wished, corners, stretches, limits, fps)
+        slower = too_quick(track, travelled, plan.speed, plan.yaw_rate, limits)
+        if slower is None:
+            break
+        cap = np.maximum(np.minimum(cap, slower), CREEP)
+    return replace(plan, distance=plan.distance + start, notes=notes)
+
+
+def desired_trajectory(plan: Plan, frames: npt.ArrayLike, offsets: npt.ArrayLike) -> tuple[Array, Array]:
+    """Where the root shall be and face some frames from given ones; before and after the plan it stands at its ends.
+
+    Args:
+        plan: the plan.
+        frames: (...) frame numbers, whole or not.
+        offsets: (k,) frames ahead (or back) of each.
+
+    Returns:
+        positions (..., k, 2) in metres and yaw (..., k), unwrapped radians, both in the world.
+    """
+    frame = np.asarray(frames, dtype=np.float64)[..., None] + np.asarray(offsets, dtype=np.float64)
+    frame = np.clip(frame, 0.0, len(plan) - 1.0)
+    index = np.minimum(frame.astype(np.int64), max(len(plan) - 2, 0))
+    following = np.minimum(index + 1, len(plan) - 1)
+    part = frame - index
+    here = plan.positions[index]
+    positions = here + part[..., None] * (plan.positions[following] - here)
+    return positions, plan.yaw[index] + part * (plan.yaw[following] - plan.yaw[index])
+
+
+def _check(path: RootPath, fps: float, start: float, speeds: tuple[float, float], laps: int) -> None:
+    if not (math.isfinite(fps) and 1.0 <= fps <= 1000.0):
+        raise PathError(f"The frame rate is {fps}", "Give a frame rate of 1 to 1000 frames per second")
+    if not math.isfinite(start) or start < 0.0 or start > path.length - SHORTEST:
+        raise PathError(
+            f"The start lies at {start:.2f} m, the root curve is {path.length:.2f} m long",
+            "Let the start lie between 0 and the curve's length",
+        )
+    if laps < 1 or laps > 1000:
+        raise PathError(f"{laps} laps are asked for", "Ask for 1 to 1000 laps")
+    if laps > 1 and not path.cyclic:
+        raise PathError(f"{laps} laps are asked for on a curve that is not closed", "Make the curve cyclic")
+    if not 0.0 < speeds[0] <= speeds[1] or not math.isfinite(speeds[1]):
+        raise PathError(f"The pack's speeds are {speeds[0]} to {speeds[1]} m/s", "Give two speeds above 0, lowest first")
+
+
+def _along_the_way(
+    stretches: tuple[Stretch, ...], path: RootPath, start: float, laps: int
+) -> tuple[tuple[Stretch, ...], float, float]:
+    """Stretches by distance walked instead of distance on the curve; pauses at the very start and end come apart."""
+    way = path.length * laps if path.cyclic else path.length - start
+    rounds = range(-1, laps + 1) if path.cyclic else range(1)
+    before: list[Stretch] = []
+    out: list[Stretch] = []
+    first = last = 0.0
+    for lap in rounds:
+        for stretch in stretches:
+            at = stretch.at + lap * path.length - start
+            if at < _AT_END:
+                before.append(replace(stretch, at=0.0, pause=0.0, ease=0.0))
+                first = stretch.pause if abs(at) < _AT_END else first
+            elif at > way - _AT_END:
+                last = max(last, stretch.pause) if at < way + _AT_END else last
+            else:
+                out.append(replace(stretch, at=at))
+    return (*before[-1:], *out), first, last
+
+
+def _sample(
+    track: Track,
+    timing: Timing,
+    wished: Array,
+    corners: Corners,
+    stretches: tuple[Stretch, ...],
+    limits: Limits,
+    fps: float,
+) -> tuple[Plan, Array]:
+    """The plan at each frame, and the way travelled (f,) on the rounded curve, metres."""
+    turns = tuple(corner.turn(timing, limits) for corner in corners)
+    before = max([limits.stand_before, limits.soften, *(0.1 - turn.start for turn in turns)])
+    ending = max([timing.seconds + max(limits.stand_after, limits.soften), *(turn.end + 0.1 for turn in turns)])
+    # Smoothing needs samples: coarse frame rates are planned on a finer clock.
+    finer = math.ceil(60.0 / fps)
+    clock = np.arange(math.ceil((before + ending) * fps - 1e-6) * finer + 1) / (fps * finer) - before
+    travelled = smoothed(timing.at(clock), limits.soften, fps * finer)
+    moved = [Turn(turn.start + before, turn.end + before, turn.angle) for turn in turns]
+    yaw = yaw_over_time(np.interp(travelled, track.travelled, wished), tuple(moved), fps * finer,
+                        limits.turn_edge, 0.6 * limits.soften)  # fmt: skip
+    speed = np.gradient(travelled)[::finer] * fps * finer
+    yaw_rate = np.abs(np.gradient(yaw))[::finer] * fps * finer
+    travelled, yaw = travelled[::finer], yaw[::finer]
+    distance = np.interp(travelled, track.travelled, track.s)
+    turning = (yaw_rate > _TURNING_RATE) & (speed < yaw_rate * _TURNING_RADIUS)
+    actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), limits)
+    plan = Plan(fps, track.at(travelled), yaw, speed, distance, actions, action, turning, track.deviation)
+    return plan, travelled
+
+
+def _actions(
+    stretches: tuple[Stretch, ...], distance: Array, speed: Array, busy: BoolArray, limits: Limits
+) -> tuple[tuple[str, ...], IntArray]:
+    """Vocabulary and index (f,) of the action at each frame."""
+    starts = np.array([stretch.at for stretch in stretches])
+    index = np.clip(np.searchsorted(starts, distance, side="right") - 1, 0, len(stretches) - 1)
+    names = (STAND, *dict.fromkeys(stretch.action for stretch in stretches))
+    action = np.array([names.index(stretch.action) for stretch in stretches])[index]
+    asked = np.array([stretch.speed for stretch in stretches])[index]
+    if "run" in names:
+        slow = (action == names.index("run")) & (speed < np.minimum(limits.run_from, 0.8 * asked))
+        names = names if "walk" in names else (*names, "walk")
+        action = np.where(slow, names.index("walk"), action)
+    return names, np.where((speed < _STANDING) & ~busy, 0, action).astype(np.int64)

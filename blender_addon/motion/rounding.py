@@ -1,0 +1,257 @@
+"""The curve as a body's root can travel it: smooth where it is meant smooth, rounded a little at its corners.
+
+A polyline from Blender is a sampled smooth curve with a few true corners. The smooth stretches are recovered by
+cubic Hermite pieces through the vertices; then everything passes a moving average along arc length whose width
+grows at corners until the allowed distance from the curve is used up. Widths are symmetric, so straight stretches
+and the two ends stay where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .path import RootPath
+from .rotations import yaw_of_direction
+
+Array = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+#: A vertex that bends by more (radians) is a corner, whatever its neighbours do.
+_SHARP = np.radians(28.0)
+#: ... and so is one above this that bends three times as much as both its neighbours.
+_KINK = np.radians(12.0)
+#: Grid of the rounded curve: aimed at and greatest number of nodes.
+_STEP, _MOST_NODES = 0.005, 16_000
+#: Two averages of half widths w and w/2: mean absolute shift, in w.
+_MEAN_SHIFT = 0.5 + 1.0 / 24.0
+#: How far a corner's tip may be missed, in units of the allowed distance to the curve.
+_TIP = 1.5
+#: Half width at smooth places, per metre of allowed rounding; moves a circle of 2 m radius by 0.7 mm.
+_BASE = 2.5
+_WIDEST = 0.3
+
+#: A bend of a smaller radius (metres) that is over within _SHORT metres is walked as one turn.
+TIGHT_RADIUS = 0.45
+_SHORT, _GAP = 0.7, 0.12
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A bend too tight to walk round: the body turns while it passes.
+
+    Attributes:
+        first, last: nodes of the track it covers.
+        middle: node at half the angle.
+        angle: radians, counter-clockwise positive, -pi to pi and a little.
+    """
+
+    first: int
+    last: int
+    middle: int
+    angle: float
+
+
+@dataclass(frozen=True)
+class Track:
+    """The rounded curve on a fine grid.
+
+    Attributes:
+        s: (n,) arc length on the drawn curve, metres.
+        travelled: (n,) arc length on the rounded curve, metres.
+        positions: (n, 2).
+        heading: (n,) yaw of the direction of travel, unwrapped, radians.
+        curvature: (n,) 1/m, counter-clockwise positive.
+        corners: the bends that need turning.
+        deviation: greatest distance to the drawn curve, metres.
+    """
+
+    s: Array
+    travelled: Array
+    positions: Array
+    heading: Array
+    curvature: Array
+    corners: tuple[Corner, ...]
+    deviation: float
+
+    def at(self, travelled: Array) -> Array:
+        """Positions (m, 2) at distances ``travelled`` (m,) along the rounded curve, by cubic interpolation."""
+        index = np.clip(np.searchsorted(self.travelled, travelled, side="right") - 1, 0, len(self.s) - 2)
+        length = np.maximum(self.travelled[index + 1] - self.travelled[index], 1e-12)
+        t = np.clip((travelled - self.travelled[index]) / length, 0.0, 1.0)[:, None]
+        tangent = np.stack([np.sin(self.heading), -np.cos(self.heading)], axis=-1)
+        return _hermite(t, length[:, None], self.positions[index], self.positions[index + 1],
+                        tangent[index], tangent[index + 1])  # fmt: skip
+
+
+def round_off(path: RootPath, rounding: float) -> Track:
+    """Round an open path off.
+
+    Args:
+        path: an open path (see ``RootPath.unrolled``).
+        rounding: greatest distance from the path, metres; 0 keeps corners sharp to within about a millimetre.
+    """
+    nodes = int(np.clip(np.ceil(path.length / _STEP), 16, _MOST_NODES)) + 1
+    s = np.linspace(0.0, path.length, nodes)
+    bend = _bends(path.points)
+    corner = _is_corner(path, bend, rounding)
+    smooth = _through_vertices(path, s, corner)
+    width = _widths(path, s, bend, corner, max(rounding, 0.002))
+    drawn = path.position(s)
+    for _ in range(4):
+        rounded = _average(s, _average(s, smooth, width), 0.5 * width)
+        deviation = _deviation(path, s, rounded, drawn)
+        if deviation <= max(rounding, 0.002):
+            break
+        width = 0.7 * width
+    return _track(s, rounded, deviation)
+
+
+def _bends(points: Array) -> Array:
+    """Signed turning angle (n,) at each vertex, radians; 0 at both ends."""
+    step = np.diff(points, axis=0)
+    cross = step[:-1, 0] * step[1:, 1] - step[:-1, 1] * step[1:, 0]
+    dot = np.sum(step[:-1] * step[1:], axis=1)
+    return np.concatenate([[0.0], np.arctan2(cross, dot), [0.0]])
+
+
+def _is_corner(path: RootPath, bend: Array, rounding: float) -> BoolArray:
+    """Which vertices (n,) are meant as corners; the ends count as corners."""
+    size = np.abs(bend)
+    length = np.diff(path.arc)
+    longer = np.concatenate([length[:1], np.maximum(length[1:], length[:-1]), length[-1:]])
+    neighbours = np.maximum(np.concatenate([[0.0], size[:-1]]), np.concatenate([size[1:], [0.0]]))
+    corner = (size > _SHARP) | ((size > _KINK) & (size > 3.0 * neighbours))
+    # A smooth curve through long chords would leave the drawn curve: keep such bends as corners.
+    corner |= longer * size / 8.0 > max(0.5 * rounding, 1e-3)
+    corner[[0, -1]] = True
+    return np.asarray(corner)
+
+
+def _through_vertices(path: RootPath, s: Array, corner: BoolArray) -> Array:
+    """Points (m, 2) at ``s`` of the piecewise cubic that is smooth at every vertex but the corners."""
+    length = np.diff(path.arc)[:, None]
+    chord = np.diff(path.points, axis=0) / length
+    inner = np.concatenate([chord[:1], (length[1:] * chord[:-1] + length[:-1] * chord[1:]) / (length[1:] + length[:-1]),
+                            chord[-1:]])  # fmt: skip
+    inner /= np.maximum(np.linalg.norm(inner, axis=1, keepdims=True), 1e-9)
+    begin, end = inner[:-1].copy(), inner[1:].copy()
+    sharp_begin, sharp_end = corner[:-1], corner[1:]
+    # At a corner the piece goes on as a circular arc: its tangent mirrors the other end's about the chord.
+    mirror_end = 2.0 * np.sum(end * chord, axis=1, keepdims=True) * chord - end
+    mirror_begin = 2.0 * np.sum(begin * chord, axis=1, keepdims=True) * chord - begin
+    both = (sharp_begin & sharp_end)[:, None]
+    new_begin = np.where(both, chord, np.where(sharp_begin[:, None], mirror_end, begin))
+    new_end = np.where(both, chord, np.where(sharp_end[:, None], mirror_begin, end))
+    index = np.clip(np.searchsorted(path.arc, s, side="right") - 1, 0, len(length) - 1)
+    t = ((s - path.arc[index]) / length[index, 0])[:, None]
+    return _hermite(t, length[index], path.points[index], path.points[index + 1], new_begin[index], new_end[index])
+
+
+def _hermite(t: Array, length: Array, p0: Array, p1: Array, m0: Array, m1: Array) -> Array:
+    u = 1.0 - t
+    return np.asarray(
+        u * u * ((1.0 + 2.0 * t) * p0 + t * length * m0) + t * t * ((1.0 + 2.0 * u) * p1 - u * length * m1)
+    )
+
+
+def _widths(path: RootPath, s: Array, bend: Array, corner: BoolArray, rounding: float) -> Array:
+    """Half width (m,) of the moving average: the base width, more at corners as far as legs and rounding allow."""
+    base = min(_BASE * rounding, _WIDEST)
+    width = np.full(len(s), base)
+    vertices = np.flatnonzero(corner & (np.abs(bend) > 0.02))
+    if len(vertices):
+        legs = np.diff(np.concatenate([[0.0], path.arc[vertices], [path.length]]))
+        half = np.abs(bend[vertices]) / 2.0
+        # The tip of a corner of turning angle a moves inward by shift * sin(a/2); its distance to the legs is
+        # that times cos(a/2).
+        shift = np.minimum(0.95 * rounding / np.maximum(np.sin(half) * np.cos(half), 1e-3),
+                           _TIP * rounding / np.sin(half))  # fmt: skip
+        wanted = np.minimum.reduce([shift / _MEAN_SHIFT, np.full(len(half), _WIDEST), legs[:-1] / 3.1, legs[1:] / 3.1])
+        for place, wide in zip(path.arc[vertices], wanted, strict=True):
+            lo, hi = np.searchsorted(s, [place - 1.6 * wide, place + 1.6 * wide])
+            width[lo : hi + 1] = wide
+    inner = np.minimum(width, np.minimum(s, path.length - s) + base)
+    return _slope_limited(s, inner, 0.4)
+
+
+def _slope_limited(s: Array, width: Array, slope: float) -> Array:
+    """The widest function (m,) below ``width`` (m,) that changes by at most ``slope`` a metre."""
+    up = np.minimum.accumulate(width - slope * s) + slope * s
+    return np.minimum(up, (np.minimum.accumulate((width + slope * s)[::-1])[::-1]) - slope * s)
+
+
+def _average(s: Array, points: Array, half: Array) -> Array:
+    """Moving average (m, 2) along arc length over s - half .. s + half; beyond an end the curve is mirrored in it."""
+    reach = int(np.searchsorted(s, float(half.max()) * 1.01)) + 1
+    reach = min(reach, len(s) - 1)
+    before = 2.0 * points[0] - points[reach:0:-1]
+    after = 2.0 * points[-1] - points[-2 : -reach - 2 : -1]
+    wide = np.concatenate([before, points, after])
+    step = s[1] - s[0]
+    grid = (np.arange(len(wide)) - reach) * step
+    integral = np.concatenate([np.zeros((1, 2)), np.cumsum(0.5 * step * (wide[1:] + wide[:-1]), axis=0)])
+    out = np.empty_like(points)
+    for axis in range(2):
+        # Between nodes the integral of a piecewise linear curve is a parabola; half a step back and forth keeps it.
+        out[:, axis] = (_integral_at(s + half, grid, integral[:, axis], wide[:, axis], step)
+                        - _integral_at(s - half, grid, integral[:, axis], wide[:, axis], step)) / (2.0 * half)  # fmt: skip
+    return out
+
+
+def _integral_at(x: Array, grid: Array, integral: Array, value: Array, step: float) -> Array:
+    place = (x - grid[0]) / step
+    index = np.clip(place.astype(np.int64), 0, len(grid) - 2)
+    part = place - index
+    return np.asarray(integral[index] + step * part * (value[index] + 0.5 * part * (value[index + 1] - value[index])))
+
+
+def _deviation(path: RootPath, s: Array, rounded: Array, drawn: Array) -> float:
+    """Greatest distance from the rounded to the drawn curve, metres.
+
+    Only nodes that left their own place by more than a millimetre are looked up.
+    """
+    moved = np.hypot(*(rounded - drawn).T)
+    far = np.flatnonzero(moved > 1e-3)
+    near = float(moved[moved <= 1e-3].max(initial=0.0))
+    if not len(far):
+        return near
+    offsets = np.linspace(-1.0, 1.0, 33)
+    reach = moved[far][:, None] * offsets * 1.5
+    places = path.position((s[far][:, None] + reach).ravel()).reshape(len(far), len(offsets), 2)
+    away = np.hypot(rounded[far, None, 0] - places[..., 0], rounded[far, None, 1] - places[..., 1])
+    return max(near, float(away.min(axis=1).max()))
+
+
+def _track(s: Array, positions: Array, deviation: float) -> Track:
+    step = np.diff(positions, axis=0)
+    length = np.maximum(np.hypot(step[:, 0], step[:, 1]), 1e-9)
+    travelled = np.concatenate([[0.0], np.cumsum(length)])
+    between = np.unwrap(yaw_of_direction(step))
+    heading = np.concatenate([between[:1], 0.5 * (between[1:] + between[:-1]), between[-1:]])
+    turn = np.concatenate([[0.0], np.diff(between), [0.0]])
+    reach = np.concatenate([length[:1], 0.5 * (length[1:] + length[:-1]), length[-1:]])
+    curvature = turn / np.maximum(reach, 1e-6)
+    return Track(s, travelled, positions, heading, curvature, _corners(travelled, turn, curvature), deviation)
+
+
+def _corners(travelled: Array, turn: Array, curvature: Array) -> tuple[Corner, ...]:
+    """Runs of tight curvature, joined over short gaps, that are short enough to be passed in one turn."""
+    tight = np.flatnonzero(np.abs(curvature) > 1.0 / TIGHT_RADIUS)
+    if not len(tight):
+        return ()
+    split = np.flatnonzero(np.diff(travelled[tight]) > _GAP)
+    firsts = tight[np.concatenate([[0], split + 1])]
+    lasts = tight[np.concatenate([split, [len(tight) - 1]])]
+    total = np.cumsum(turn)
+    out = []
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        if travelled[last] - travelled[first] > _SHORT:
+            continue
+        before = total[first - 1] if first else 0.0
+        part = np.abs(turn[first : last + 1])
+        middle = first + int(np.searchsorted(np.cumsum(part), 0.5 * part.sum()))
+        out.append(Corner(first, last, min(middle, last), float(total[last] - before)))
+    return tuple(out)
