@@ -17,7 +17,7 @@ from blender_addon.motion.skeleton import REQUIRED_ROLES, Skeleton, make_skeleto
 
 
 def walker(rest_seed: int | None = None) -> Skeleton:
-    """Hips at 1 m, spine, head, arms of one bone, legs; symmetrical; bone frames turned at random if there is a seed."""
+    """Hips at 1 m, spine, head, arms of one bone, legs; symmetrical; with a seed, bone frames turned at random."""
     names = ["Hips", "Spine", "Head"]
     parents = [-1, 0, 1]
     offsets = [[0.0, 0.0, 1.0], [0.0, 0.02, 0.3], [0.0, -0.01, 0.3]]
