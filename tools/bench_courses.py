@@ -1,6 +1,6 @@
 """Run a pack, or motion matching on a data set, over all courses and terrains and print the figures of quality.
 
-``python -m tools.bench_courses --pack PACK | --database DATASET --system mm|lmm [--courses s,star] [--json OUT]``
+``python -m tools.bench_courses [--pack PACK] [--database DATASET] [--courses s,star] [--grounds flat] [--json OUT]``
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from blender_addon.motion import courses
-from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import GaitsmithError
-from blender_addon.motion.judge import Asked, PlantingTrack, PlanTrack, judge
-from blender_addon.motion.metrics_reference import Reference
-from blender_addon.motion.report import MARKS, QualityReport
-from blender_addon.motion.rotations import Array
-from blender_addon.motion.terrain import HeightField
+from blender_addon.motion.figures import MARKS
+from blender_addon.motion.report import Asked, QualityReport, judge
+from tools.walkers import Walker, load_walker
 
 #: Speeds at which the terrains other than flat are walked (on the straight and the S), m/s.
 TERRAIN_SPEEDS = (0.5, 0.8, 1.2)
@@ -33,33 +30,6 @@ COLUMNS = (
     ("liveliness", "lively"), ("penetration_p95", "pen95"), ("float_p95", "flt95"), ("response", "resp"),
     ("rest", "rest"),
 )  # fmt: skip
-
-
-class Result(Protocol):
-    """What one synthesis gives: the finished clip and what it is judged by."""
-
-    clip: Clip
-    plan: PlanTrack
-    planted: PlantingTrack
-    reference: Reference | None
-
-
-class Walker(Protocol):
-    """A pack or data base made ready to walk."""
-
-    top_speed: float
-
-    def synthesise(self, points: Array, cyclic: bool, speed: float, terrain: HeightField) -> Result:
-        """Curve points (n, 2), speed in m/s and terrain to the finished motion."""
-        ...
-
-
-def load_walker(pack: Path | None, database: Path | None, system: str) -> Walker:
-    """The one place that knows the systems: everything else here only measures."""
-    from blender_addon.systems.rollout import load_walker as load
-
-    walker: Walker = load(pack=pack, database=database, system=system)
-    return walker
 
 
 def cases(top: float, names: Sequence[str], grounds: Sequence[str]) -> Iterator[tuple[courses.Course, str, float]]:
@@ -107,18 +77,18 @@ def table(reports: Sequence[QualityReport]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench_courses", description=__doc__)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--pack", type=Path)
-    source.add_argument("--database", type=Path)
-    parser.add_argument("--system", choices=("mm", "lmm"), default="mm")
+    parser.add_argument("--pack", type=Path, help="the trained pack to walk with; motion matching without one")
+    parser.add_argument("--database", type=Path, help="data set to match in, or to compare the pack with")
     parser.add_argument("--courses", default=",".join(c.name for c in courses.all_courses()))
     parser.add_argument("--grounds", default=",".join(g.name for g in courses.all_grounds()))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
+    if options.pack is None and options.database is None:
+        parser.error("give a pack, a data set, or both")
     reports: list[QualityReport] = []
     failures: list[dict[str, Any]] = []
     try:
-        walker = load_walker(options.pack, options.database, options.system)
+        walker = load_walker(options.pack, options.database)
         for course, ground, speed in cases(walker.top_speed, options.courses.split(","), options.grounds.split(",")):
             try:
                 reports.append(run(walker, course, ground, speed))

@@ -30,7 +30,7 @@ class MatchingSettings:
             loop in it for ever.
     """
 
-    stride: int = 15
+    stride: int = 12
     gain: float = 0.2
     loop_seconds: float = 1.0
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import Cancelled
+from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
 from .poses import Poses
@@ -29,12 +30,15 @@ class RolloutSettings:
     """How a roll-out responds.
 
     Attributes:
-        halflife: of the inertialized offsets after a jump, seconds.
+        halflife: of the pose's offsets after a jump, seconds.
+        root_halflife: of the offset of the root's velocity after a jump, seconds; longer is smoother
+            and strays further from the plan.
         lead: the wish is read this much ahead in the plan, seconds; makes up for reaction time.
         catch_up: share of the character's distance from its plan that each wish makes up for, 0..1.
     """
 
     halflife: float = 0.2
+    root_halflife: float = 0.08
     lead: float = 0.0
     catch_up: float = 1.0
 
@@ -73,7 +77,7 @@ def rollout(
     frames = max(len(track) for track in tracks)
     roots = np.stack([track[0] for track in tracks])
     state = system.start(_wish(system, tracks, 0, roots, settings))
-    blend = Inertializer(len(plans), len(system.skeleton), settings.halflife)
+    blend = Inertializer(len(plans), len(system.skeleton), settings)
     recorder = _Recorder()
     for frame in range(0, frames, system.stride):
         if progress is not None and not progress(frame / frames):
@@ -113,13 +117,13 @@ def _integrate(roots: Array, steps: Array) -> tuple[Array, Array]:
 
 
 class Inertializer:
-    """Offsets that carry the old motion into the new one and decay (Bollo 2018; critically damped)."""
+    """Offsets that carry the old motion into the new one at a jump and die away."""
 
-    def __init__(self, characters: int, joints: int, halflife: float) -> None:
-        self._decay = 2.0 * np.log(2.0) / max(halflife, 1e-6)
-        # Row 0: the hips' translation; the others: each joint's rotation vector.
-        self._offset = np.zeros((characters, 1 + joints, 3))
+    def __init__(self, characters: int, joints: int, settings: RolloutSettings) -> None:
+        # Row 0: the root's step; row 1: the hips' translation; the others: joints' rotation vectors.
+        self._offset = np.zeros((characters, 2 + joints, 3))
         self._velocity = np.zeros_like(self._offset)
+        self._root_halflife, self._pose_halflife = settings.root_halflife, settings.halflife
 
     def apply(self, chunk: Chunk, fps: float, switched: npt.NDArray[np.bool_]) -> Poses:
         """The chunk's poses with offsets added; new offsets begin where ``switched``."""
@@ -128,38 +132,39 @@ class Inertializer:
             jump, speed = _difference(chunk.jump, poses, fps)
             self._offset[switched] = _compose(self._offset, jump)[switched]
             self._velocity[switched] += speed[switched]
-        frames = poses.hips.shape[1]
-        times = np.arange(frames + 1) / fps
-        offset, velocity = self._at(times)
+        offset, velocity = self._decay(np.arange(poses.hips.shape[1] + 1) / fps)
         self._offset, self._velocity = offset[:, -1], velocity[:, -1]
         return Poses(
-            poses.hips + offset[:, :-1, 0],
-            rot.mul(rot.exp(offset[:, :-1, 1:]), poses.rotations),
-            poses.root_step,
+            poses.hips + offset[:, :-1, 1],
+            rot.mul(rot.exp(offset[:, :-1, 2:]), poses.rotations),
+            poses.root_step + offset[:, :-1, 0],
             poses.contacts,
         )
 
-    def _at(self, times: Array) -> tuple[Array, Array]:
-        t = times[None, :, None, None]
-        drive = (self._velocity + self._decay * self._offset)[:, None]
-        fade = np.exp(-self._decay * t)
-        offset = fade * (self._offset[:, None] + drive * t)
-        velocity = fade * (self._velocity[:, None] - drive * self._decay * t)
+    def _decay(self, times: Array) -> tuple[Array, Array]:
+        """Offsets and their velocities (characters, times, rows, 3)."""
+        seconds = times[None, :, None]
+        parts = [
+            spring_decay(self._offset[:, None, rows], self._velocity[:, None, rows], seconds, halflife)
+            for rows, halflife in ((slice(0, 1), self._root_halflife), (slice(1, None), self._pose_halflife))
+        ]
+        offset, velocity = (np.concatenate(pair, axis=2) for pair in zip(*parts, strict=True))
         return offset, velocity
 
 
 def _compose(first: Array, second: Array) -> Array:
     """Offset rows of ``first`` after ``second``: translations add, rotation vectors compose."""
-    turned = rot.log(rot.mul(rot.exp(first[:, 1:]), rot.exp(second[:, 1:])))
-    return np.concatenate([first[:, :1] + second[:, :1], turned], axis=1)
+    turned = rot.log(rot.mul(rot.exp(first[:, 2:]), rot.exp(second[:, 2:])))
+    return np.concatenate([first[:, :2] + second[:, :2], turned], axis=1)
 
 
 def _difference(old: Poses, new: Poses, fps: float) -> tuple[Array, Array]:
-    """Old minus new (characters, 1 + b, 3) at the first frame, and its rate of change per second."""
+    """Old minus new (characters, 2 + b, 3) at the first frame, and its rate of change per second."""
 
     def gap(k: int) -> Array:
         turned = rot.log(rot.mul(old.rotations[:, k], rot.inv(new.rotations[:, k])))
-        return np.concatenate([(old.hips[:, k] - new.hips[:, k])[:, None], turned], axis=1)
+        moved = np.stack([old.root_step[:, k] - new.root_step[:, k], old.hips[:, k] - new.hips[:, k]], axis=1)
+        return np.concatenate([moved, turned], axis=1)
 
     now = gap(0)
     return now, (gap(1) - now) * fps
