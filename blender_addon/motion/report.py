@@ -1,170 +1,302 @@
-"""The quality report: every figure of a synthesised clip with what is wanted of it, as data and as text."""
+"""The quality report of a synthesised clip: judged against its plan, its terrain and the capture."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
-from .errors import GaitsmithError
+import numpy as np
 
-#: Marks in order of concern; ``info`` has nothing to be held against.
-MARKS: tuple[str, ...] = ("info", "good", "look", "bad")
-#: Past what is wanted by this factor a figure is bad, not merely worth a look.
-LOOK_FACTOR = 1.5
+from . import metrics as measure
+from .clip import Clip
+from .errors import ClipError
+from .figures import Figure, QualityReport
+from .metrics_basics import Ground
+from .metrics_reference import Reference
+from .rotations import Array
+from .terrain import FlatGround
+
+__all__ = ["Asked", "Figure", "PlanTrack", "PlantingTrack", "QualityReport", "judge"]
+
+
+class PlanTrack(Protocol):
+    """What judging needs of a plan; see `plan.Plan`."""
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        ...
+
+    @property
+    def positions(self) -> Array:
+        """Planned root (f, 2), metres."""
+        ...
+
+    @property
+    def yaw(self) -> Array:
+        """Planned facing (f,), radians."""
+        ...
+
+    @property
+    def speed(self) -> Array:
+        """Planned speed (f,), m/s."""
+        ...
+
+
+class PlantingTrack(Protocol):
+    """What judging needs of planting; see `planting.Planted`."""
+
+    @property
+    def lock_offset(self) -> Array:
+        """How far planting moved each foot (f, feet), metres."""
+        ...
+
+    @property
+    def pelvis_drop(self) -> Array:
+        """How far planting lowered the hips (f,), metres."""
+        ...
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One measured figure.
+class Asked:
+    """What the user asked of the result, as far as the limits depend on it.
 
     Attributes:
-        key: short name for machines, such as ``slide_max``.
-        name: what it is, for people.
-        value: the figure; NaN when it cannot be measured on this clip.
-        unit: its unit, empty for ratios.
-        wanted: the limit, or the upper limit of a range; None when nothing is asked.
-        comparison: ``at most``, ``between`` (``low`` and ``wanted``) or ``none``.
-        mark: ``good``, ``look`` (up to 1.5 times what is wanted), ``bad`` or ``info`` (nothing asked).
-        worst_frame: frame of the clip, counted from 0, where it is worst; None when no one frame is.
-        low: lower limit of a range.
+        exact: the root bone was to stay on the curve exactly.
+        brisk: brisk response was chosen.
+        title: what is judged, for the report's head.
     """
 
-    key: str
-    name: str
-    value: float
-    unit: str = ""
-    wanted: float | None = None
-    comparison: str = "none"
-    mark: str = "info"
-    worst_frame: int | None = None
-    low: float | None = None
-
-    @classmethod
-    def of(
-        cls, key: str, name: str, value: float, unit: str = "", wanted: float | None = None,
-        frame: int | None = None, low: float | None = None,
-    ) -> Figure:  # fmt: skip
-        """A figure with its comparison and mark found from the limits."""
-        comparison = "none" if wanted is None else "at most" if low is None else "between"
-        return cls(key, name, float(value), unit, wanted, comparison, mark_of(value, wanted, low), frame, low)
-
-    @property
-    def measured(self) -> bool:
-        """Whether the clip allowed this figure to be measured."""
-        return not math.isnan(self.value)
-
-    @property
-    def wish(self) -> str:
-        """What is wanted, in words: ``at most 3``, ``0.85 to 1.15`` or nothing."""
-        if self.wanted is None:
-            return ""
-        return f"at most {self.wanted:.3g}" if self.low is None else f"{self.low:.3g} to {self.wanted:.3g}"
-
-
-@dataclass(frozen=True)
-class QualityReport:
-    """All figures of one clip.
-
-    Attributes:
-        figures: in the order they are shown.
-        title: what was judged.
-        fps: frame rate of the clip.
-        frames: its length.
-        notes: anything a reader must know of how it was measured.
-    """
-
-    figures: tuple[Figure, ...]
+    exact: bool = False
+    brisk: bool = False
     title: str = ""
-    fps: float = 60.0
-    frames: int = 0
-    notes: tuple[str, ...] = field(default=())
-
-    def get(self, key: str) -> Figure | None:
-        """The figure with that key; None when the report lacks it."""
-        return next((figure for figure in self.figures if figure.key == key), None)
-
-    def __getitem__(self, key: str) -> Figure:
-        figure = self.get(key)
-        if figure is None:
-            raise KeyError(key)
-        return figure
-
-    def marked(self, mark: str) -> tuple[Figure, ...]:
-        """The figures with this mark."""
-        return tuple(figure for figure in self.figures if figure.mark == mark)
-
-    @property
-    def mark(self) -> str:
-        """The most concerning mark of any figure."""
-        return max((figure.mark for figure in self.figures), key=MARKS.index, default="info")
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain description for files; what was not measured is null."""
-        rows = []
-        for figure in self.figures:
-            row = {name: getattr(figure, name) for name in Figure.__dataclass_fields__}
-            row["value"] = figure.value if math.isfinite(figure.value) else None
-            rows.append(row)
-        return {
-            "title": self.title, "fps": self.fps, "frames": self.frames, "notes": list(self.notes), "figures": rows,
-        }  # fmt: skip
-
-    def dumps(self) -> str:
-        """`to_json` as text, for an object's custom property or a file."""
-        return json.dumps(self.to_json(), indent=1, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any] | str) -> QualityReport:
-        """The inverse of `to_json` and of `dumps`; raises `GaitsmithError` for anything malformed."""
-        try:
-            found = json.loads(data) if isinstance(data, str) else data
-            figures = []
-            for row in found["figures"]:
-                fields = {name: row[name] for name in Figure.__dataclass_fields__}
-                fields["value"] = math.nan if fields["value"] is None else float(fields["value"])
-                if fields["mark"] not in MARKS:
-                    raise ValueError(f"mark {fields['mark']!r}")
-                figures.append(Figure(**fields))
-            return cls(
-                tuple(figures), str(found["title"]), float(found["fps"]), int(found["frames"]),
-                tuple(str(note) for note in found["notes"]),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise GaitsmithError(f"The quality report is malformed ({error})", "Bake again") from error
-
-    def table(self) -> str:
-        """The report as lines of text, one figure each."""
-        rows = [("figure", "value", "unit", "wanted", "", "worst frame")]
-        for figure in self.figures:
-            value = f"{figure.value:.3g}" if figure.measured else "-"
-            mark = "" if figure.mark == "info" else figure.mark
-            frame = "" if figure.worst_frame is None or not figure.measured else str(figure.worst_frame)
-            rows.append((figure.name, value, figure.unit, figure.wish, mark, frame))
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if k in (1, 5) else cell.ljust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        head = [f"{self.title}: {self.frames} frames at {self.fps:g} fps"] if self.title else []
-        return "\n".join([*head, lines[0], "-" * len(lines[0]), *lines[1:], *self.notes])
 
 
-def mark_of(value: float, wanted: float | None, low: float | None = None) -> str:
-    """``good`` within the limits, ``look`` up to half as much again, else ``bad``; ``info`` when NaN or unlimited.
+@dataclass(frozen=True)
+class _Case:
+    clip: Clip
+    ground: Ground
+    asked: Asked
+    curve: Array
+    cyclic: bool
+    corners: Array
+    positions: Array
+    yaw: Array
+    speed: Array
 
-    A range is widened by half its width on both sides for ``look``.
+
+def judge(
+    clip: Clip, plan: PlanTrack, terrain: Ground | None = None, reference: Reference | None = None,
+    planted: PlantingTrack | None = None, *, curve: Array | None = None, cyclic: bool = False,
+    asked: Asked | None = None,
+) -> QualityReport:  # fmt: skip
+    """Measure every figure of quality that applies to a finished biped clip.
+
+    Args:
+        clip: the finished motion, with the contacts it was planted by.
+        plan: its plan from the same moment on; sampled at the clip's frames when the rates differ.
+        terrain: the ground; level at 0 when None.
+        reference: the capture; without it the ratios and the limits taken from it are left out.
+        planted: what planting did; without it its two figures are left out.
+        curve: the curve as drawn (n, 2 or 3), metres; the plan's own track when None.
+        cyclic: whether the curve closes on itself.
+        asked: what the user asked for.
+
+    Raises:
+        ClipError: the clip is shorter than 4 frames.
+        RigError: the skeleton lacks a leg.
     """
-    if wanted is None or math.isnan(value):
-        return "info"
-    if low is None:
-        return "good" if value <= wanted else "look" if value <= LOOK_FACTOR * wanted else "bad"
-    slack = 0.5 * (wanted - low)
-    if low <= value <= wanted:
-        return "good"
-    return "look" if low - slack <= value <= wanted + slack else "bad"
+    if len(clip) < 4:
+        raise ClipError("The clip is too short to judge", "Bake at least four frames")
+    times = np.arange(len(clip)) / clip.fps * plan.fps
+    positions, yaw, speed = (_sampled(track, times) for track in (plan.positions, plan.yaw, plan.speed))
+    drawn = positions if curve is None else np.asarray(curve, dtype=np.float64)
+    sharp = measure.corners(drawn, cyclic) if curve is not None else np.zeros((0, 2))
+    ground = FlatGround() if terrain is None else terrain
+    case = _Case(clip, ground, asked or Asked(), drawn, cyclic, sharp, positions, yaw, speed)
+    figures = [
+        *_path_figures(case), *_heading_figures(case), *_speed_figures(case), *_skate_figures(case, reference),
+        *_foot_figures(case, planted), *_sole_figures(case), *_smoothness_figures(case, reference),
+        *_response_figures(case),
+    ]  # fmt: skip
+    notes = () if reference is not None else ("Ratios to the capture were left out: the pack has no reference.",)
+    return QualityReport(tuple(figures), case.asked.title, clip.fps, len(clip), notes)
+
+
+def _path_figures(case: _Case) -> list[Figure]:
+    root = measure.root_path_error(case.clip, case.curve, case.cyclic) * 100.0
+    hips = measure.hips_path_error(case.clip, case.curve, case.cyclic) * 100.0
+    off_plan = np.linalg.norm(case.clip.root[:, :2] - case.positions, axis=-1) * 100.0
+    cornered = len(case.corners) > 0
+    # Exact means on the curve; at a sharp corner the plan itself rounds, so there the hips' limit holds.
+    exact = (5.0 if cornered else 0.1) if case.asked.exact else None
+    return [
+        Figure.of("path_hips_mean", "Path error of the hips, mean", hips.mean(), "cm", 1.5),
+        _greatest("path_hips_max", "Path error of the hips, greatest", hips, "cm", 5.0 if cornered else 4.0),
+        Figure.of("path_root_mean", "Path error of the root bone, mean", root.mean(), "cm"),
+        _greatest("path_root_max", "Path error of the root bone, greatest", root, "cm", exact),
+        _greatest("plan_root_max", "Root bone from its planned place, greatest", off_plan, "cm",
+                  0.1 if case.asked.exact else None),
+    ]  # fmt: skip
+
+
+def _heading_figures(case: _Case) -> list[Figure]:
+    figures = []
+    for key, name, yaw in (
+        ("root", "root bone", case.clip.root[:, 2]), ("body", "body", measure.body_facing(case.clip)),
+    ):  # fmt: skip
+        error = np.degrees(measure.heading_error(yaw, case.yaw))
+        figures.append(Figure.of(f"heading_{key}_mean", f"Heading error of the {name}, mean", error.mean(), "deg"))
+        figures.append(_greatest(f"heading_{key}_max", f"Heading error of the {name}, greatest", error, "deg"))
+    return figures
+
+
+def _speed_figures(case: _Case) -> list[Figure]:
+    track = measure.low_pass(case.clip.hips[:, :2], 1.5, case.clip.fps)
+    error = measure.speed_error(track, case.positions, case.clip.fps)
+    near = measure.near_corners(case.positions, case.corners)
+    steady = measure.steady_frames(case.speed, case.clip.fps) & ~near
+    figures = [_greatest("speed_steady", "Speed error, steady", np.where(steady, error, np.nan), "m/s", 0.03)]
+    if len(case.corners):
+        corner = np.where(near, error, np.nan)
+        figures.append(_greatest("speed_corner", "Speed error within 1 m of corners", corner, "m/s", 0.06))
+    changing = np.where(steady | near, np.nan, error)
+    figures.append(_greatest("speed_changing", "Speed error while the plan changes speed", changing, "m/s"))
+    return figures
+
+
+def _skate_figures(case: _Case, reference: Reference | None) -> list[Figure]:
+    clip = case.clip
+    skate = measure.foot_skate(clip, case.ground)
+    low_fast = measure.low_and_fast(clip, case.ground)
+    held = measure.held_contacts(clip)
+    most = share = None
+    if reference is not None:
+        capture = reference.capture.at(measure.hips_speed(clip))
+        most, share = capture.skate, 100.0 * (capture.skate_ratio + 0.01)
+    slides = measure.slides(clip)
+    slide, slide_frame = slides.worst()
+    return [
+        Figure.of("slide_max", "Slide within a contact, greatest", 1e3 * slide, "mm", 3.0, slide_frame),
+        Figure.of("slide_p95", "Slide within a contact, 95th percentile", 1e3 * slides.percentile(95.0), "mm"),
+        Figure.of("skate_contact", "Foot skate, contact frames", measure.mean_skate(skate, clip, True), "cm/frame",
+                  0.01, _worst(np.where(held, skate, np.nan))),
+        Figure.of("skate_all", "Foot skate, all frames", measure.mean_skate(skate, clip, False), "cm/frame", most,
+                  _worst(skate)),
+        Figure.of("skate_ratio", "Frames with a low and fast toe", 100.0 * low_fast.mean(), "%", share),
+    ]  # fmt: skip
+
+
+def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
+    clip = case.clip
+    yaws = measure.foot_yaws(clip)
+    yaw, yaw_frame = yaws.worst()
+    moving = measure.moving_frames(case.speed, case.yaw, clip.fps)
+    both, both_frame = measure.longest_run(np.all(clip.contacts, axis=1) & moving, clip.fps)
+    figures = [
+        Figure.of("foot_yaw_p90", "Foot yaw within a contact, 90th percentile", np.degrees(yaws.percentile(90.0)),
+                  "deg", 25.0),
+        Figure.of("foot_yaw_max", "Foot yaw within a contact, greatest", np.degrees(yaw), "deg", 60.0, yaw_frame),
+        Figure.of("double_support", "Longest double support while moving", both, "s", 1.5, both_frame),
+    ]  # fmt: skip
+    if planted is not None:
+        offset, drop = 100.0 * np.asarray(planted.lock_offset), 100.0 * np.asarray(planted.pelvis_drop)
+        figures.append(_greatest("lock_offset", "Feet moved by planting, greatest", offset, "cm", 12.0))
+        figures.append(_greatest("pelvis_drop", "Hips lowered by planting, greatest", drop, "cm", 3.0))
+    return figures
+
+
+def _sole_figures(case: _Case) -> list[Figure]:
+    figures = []
+    heights = measure.sole_heights(case.clip, case.ground)
+    lowest = np.where(case.clip.contacts[:, : heights.shape[1]], heights.min(axis=-1), np.nan)
+    for key, name, values, wanted in (
+        ("penetration", "Sole under the ground in contact", 1e3 * np.maximum(-lowest, 0.0), 5.0),
+        ("float", "Sole over the ground in contact", 1e3 * np.maximum(lowest, 0.0), 10.0),
+    ):
+        figures.append(Figure.of(f"{key}_p95", f"{name}, 95th percentile", _percentile(values, 95.0), "mm", wanted,
+                                 _worst(values)))  # fmt: skip
+        figures.append(_greatest(f"{key}_max", f"{name}, greatest", values, "mm"))
+    return figures
+
+
+def _smoothness_figures(case: _Case, reference: Reference | None) -> list[Figure]:
+    if reference is None:
+        return []
+    clip = measure.at_measuring_rate(case.clip)
+    speed = measure.hips_speed(clip)
+    knee, jerk = measure.knee_acceleration(clip), measure.jerk(clip)
+    update = measure.angular_update(clip)
+    at_speed = reference.capture.at(speed)
+    base = at_speed if reference.source is None else reference.source
+    wanted_jitter = 1.4 if _planned_cruise(case) < 0.4 else 1.25
+    scale = case.clip.fps / clip.fps
+    # A step that starts or ends a walk belongs to the faster motion beside it.
+    fastest = measure.windowed(np.pad(speed, 30, mode="edge"), 61, np.max)[30:-30]
+    pops = knee / reference.capture.knee_p999(fastest)[:, None]
+    p99 = _percentile(knee, 99.0)
+    means = float(np.nanmean(jerk)), float(np.nanmean(update))
+    figures = [
+        Figure.of("pop_p99", "Pops: knee acceleration, 99th percentile, of the source's", p99 / base.knee_p99, "",
+                  1.25, _scaled(_worst(knee), scale)),
+        Figure.of("pop_max", "Pops: greatest knee acceleration, of the capture's 99.9th", float(np.nanmax(pops)), "",
+                  1.5, _scaled(_worst(pops), scale)),
+        Figure.of("jitter", "Jitter: mean jerk, of the source's", means[0] / base.jerk, "", wanted_jitter,
+                  _scaled(_worst(jerk), scale)),
+        Figure.of("liveliness", "Liveliness: joint motion, of the source's", means[1] / base.update, "", 1.15,
+                  low=0.85),
+    ]  # fmt: skip
+    if reference.source is not None:
+        figures += [
+            Figure.of("pop_p99_capture", "Pops, 99th percentile, of all capture at that speed",
+                      p99 / at_speed.knee_p99),
+            Figure.of("jitter_capture", "Jitter, of all capture at that speed", means[0] / at_speed.jerk),
+            Figure.of("liveliness_capture", "Liveliness, of all capture at that speed", means[1] / at_speed.update),
+        ]  # fmt: skip
+    return figures
+
+
+def _response_figures(case: _Case) -> list[Figure]:
+    seconds, target, start = measure.start_response(case.clip, case.speed)
+    # The limit is one for setting out to walk; a run is as long in coming as its planned ramp.
+    wanted = (0.8 if case.asked.brisk else 1.2) if target <= 1.6 else None
+    rest, rest_frame = measure.rest_speed(case.clip, case.speed)
+    return [
+        Figure.of("response", "Response from standing to walking", seconds, "s", wanted, start),
+        Figure.of("rest", "Rest: fastest joint after the stop", rest, "m/s", 0.5, rest_frame),
+    ]
+
+
+def _planned_cruise(case: _Case) -> float:
+    moving = case.speed[case.speed > 0.05]
+    return float(np.median(moving)) if len(moving) else 0.0
+
+
+def _greatest(key: str, name: str, values: Array, unit: str, wanted: float | None = None) -> Figure:
+    return Figure.of(key, name, _percentile(values, 100.0), unit, wanted, _worst(values))
+
+
+def _percentile(values: Array, q: float) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.percentile(finite, q)) if len(finite) else float("nan")
+
+
+def _worst(values: Array) -> int | None:
+    """Frame of the greatest of ``values`` (f, ...), NaN aside."""
+    by_frame = np.where(np.isfinite(values), values, -np.inf).reshape(len(values), -1).max(axis=1)
+    return int(np.argmax(by_frame)) if np.any(by_frame > -np.inf) else None
+
+
+def _scaled(frame: int | None, scale: float) -> int | None:
+    return None if frame is None else round(frame * scale)
+
+
+def _sampled(track: Array, at: Array) -> Array:
+    """Values of ``track`` (n, ...) at fractional frames (m,), linear, the last one held."""
+    track = np.asarray(track, dtype=np.float64)
+    at = np.clip(at, 0.0, len(track) - 1)
+    low = np.minimum(at.astype(int), max(len(track) - 2, 0))
+    high = np.minimum(low + 1, len(track) - 1)
+    part = (at - low).reshape(-1, *([1] * (track.ndim - 1)))
+    return track[low] * (1.0 - part) + track[high] * part
+
