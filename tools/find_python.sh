@@ -4,7 +4,7 @@
 # A name on PATH may be a stub of a version manager that only prints an error: each candidate is tried.
 
 works() {
-    [ -x "$1" ] && [ "$("$1" -c 'import sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" = "$2" ]
+    [ -x "$1" ] && [ "$("$1" -c 'import sys, venv, ensurepip; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" = "$2" ]
 }
 
 for version in "$@"; do
@@ -22,6 +22,6 @@ for version in "$@"; do
         fi
     done
 done
-echo "No working Python of version $* (with its venv module) was found." >&2
+echo "No working Python of version $* (with its modules venv and ensurepip; on Debian: python3-venv) was found." >&2
 echo "Install one, or name it: make PYTHON=/path/to/python3.11 ..." >&2
 exit 1
