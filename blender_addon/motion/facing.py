@@ -80,7 +80,7 @@ def facing_along(track: Track, facing: Facing) -> Array:
         rest[max(corner.first - 1, 0) : corner.last + 1] = 0.0
     bare = np.concatenate([[0.0], np.cumsum(rest)])
     # What a corner skipped is its angle, but for the grid: measure it there so that nothing is lost.
-    return track.heading[0] + bare
+    return np.asarray(track.heading[0] + bare)
 
 
 def corner_angles(track: Track) -> tuple[float, ...]:
@@ -113,7 +113,7 @@ def _trapezoid(time: Array, seconds: float, edge: float) -> Array:
 
     def risen(t: Array) -> Array:
         t = np.clip(t, 0.0, edge)
-        return 0.5 * (t - edge / np.pi * np.sin(np.pi * t / edge))
+        return np.asarray(0.5 * (t - edge / np.pi * np.sin(np.pi * t / edge)))
 
     rising = risen(time) + np.clip(time - edge, 0.0, max(seconds - 2.0 * edge, 0.0))
     falling = np.clip(time - (seconds - edge), 0.0, edge)

@@ -50,6 +50,7 @@ class Limits:
         rounding: greatest distance of the planned root from the curve, metres.
         stand_before, stand_after: seconds of standing at both ends.
         soften: seconds to each side over which acceleration is smoothed.
+        hold: seconds; between two slow places nobody speeds up to what could not be kept for so long.
         aside: greatest speed (m/s) when the body faces across or against its travel.
         run_from: below this speed (m/s), and the asked one, "run" is "walk" while speeding up or slowing down.
     """
@@ -67,6 +68,7 @@ class Limits:
     stand_before: float = 0.5
     stand_after: float = 1.0
     soften: float = 0.25
+    hold: float = 0.8
     aside: float = 1.0
     run_from: float = 1.6
 
@@ -188,7 +190,8 @@ def too_quick(track: Track, travelled: Array, speed: Array, yaw_rate: Array, lim
     if not len(late):
         return None
     cap = np.full(len(track.s), np.inf)
-    np.minimum.at(cap, np.searchsorted(track.travelled, travelled[late]).clip(0, len(cap) - 1), speed[late] / over[late])
+    node = np.searchsorted(track.travelled, travelled[late]).clip(0, len(cap) - 1)
+    np.minimum.at(cap, node, speed[late] / over[late])
     reach = int(np.clip(np.searchsorted(track.travelled, 0.12), 1, 60))
     padded = np.concatenate([np.full(reach, np.inf), cap, np.full(reach, np.inf)])
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).min(axis=1))

@@ -128,7 +128,7 @@ class RootPath:
 
     def _inside(self, s: npt.ArrayLike) -> Array:
         s = np.asarray(s, dtype=np.float64)
-        return np.mod(s, self.length) if self.cyclic else np.clip(s, 0.0, self.length)
+        return np.asarray(np.mod(s, self.length) if self.cyclic else np.clip(s, 0.0, self.length))
 
     def _closest_of(self, xy: Array, segments: npt.NDArray[np.int64]) -> tuple[Array, Array]:
         """Nearest place among candidate ``segments`` (m, k) for each point (m, 2)."""
@@ -174,7 +174,7 @@ def _without_doubles(xy: Array) -> Array:
     # Points that creep by less than the tolerance each must not vanish together: compare with the last one kept.
     if np.linalg.norm(kept[-1] - xy[-1]) > DOUBLED:
         kept = np.concatenate([kept, xy[-1:]])
-    return kept
+    return np.asarray(kept)
 
 
 def _check_length(length: float) -> None:

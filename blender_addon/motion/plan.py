@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from .errors import PathError
 from .facing import Facing, Turn, facing_along, yaw_over_time
-from .path import SHORTEST, RootPath
 from .limits import CREEP, Corners, Limits, caps, corners_of, stops_along, too_quick
+from .path import SHORTEST, RootPath
 from .rounding import Track, round_off
 from .schedule import STAND, Schedule, Stretch, fitted, speed_along
 from .speed_profile import Timing, ramp, smoothed
@@ -121,7 +121,7 @@ def make_plan(
     cap = caps(track, asked, wished, corners, facing, limits)
     stops = stops_along(track, stretches, corners)
     for _ in range(3):
-        timing = ramp(track.travelled, cap, stops, limits.acceleration, limits.deceleration)
+        timing = ramp(track.travelled, cap, stops, limits.acceleration, limits.deceleration, limits.hold)
         if timing.seconds > _LONGEST_PLAN:
             raise PathError("The way takes more than four hours", "Shorten the path or raise the speeds")
         plan, travelled = _sample(track, timing, wished, corners, stretches, limits, fps)
@@ -129,6 +129,7 @@ def make_plan(
         if slower is None:
             break
         cap = np.maximum(np.minimum(cap, slower), CREEP)
+    notes = (*notes, *_unreached(stretches, plan))
     return replace(plan, distance=plan.distance + start, notes=notes)
 
 
@@ -166,7 +167,9 @@ def _check(path: RootPath, fps: float, start: float, speeds: tuple[float, float]
     if laps > 1 and not path.cyclic:
         raise PathError(f"{laps} laps are asked for on a curve that is not closed", "Make the curve cyclic")
     if not 0.0 < speeds[0] <= speeds[1] or not math.isfinite(speeds[1]):
-        raise PathError(f"The pack's speeds are {speeds[0]} to {speeds[1]} m/s", "Give two speeds above 0, lowest first")
+        raise PathError(
+            f"The pack's speeds are {speeds[0]} to {speeds[1]} m/s", "Give two speeds above 0, the lowest first"
+        )
 
 
 def _along_the_way(
@@ -210,7 +213,7 @@ def _sample(
     travelled = smoothed(timing.at(clock), limits.soften, fps * finer)
     moved = [Turn(turn.start + before, turn.end + before, turn.angle) for turn in turns]
     yaw = yaw_over_time(np.interp(travelled, track.travelled, wished), tuple(moved), fps * finer,
-                        limits.turn_edge, 0.6 * limits.soften)  # fmt: skip
+                        limits.turn_edge, limits.soften)  # fmt: skip
     speed = np.gradient(travelled)[::finer] * fps * finer
     yaw_rate = np.abs(np.gradient(yaw))[::finer] * fps * finer
     travelled, yaw = travelled[::finer], yaw[::finer]
@@ -219,6 +222,21 @@ def _sample(
     actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), limits)
     plan = Plan(fps, track.at(travelled), yaw, speed, distance, actions, action, turning, track.deviation)
     return plan, travelled
+
+
+def _unreached(stretches: tuple[Stretch, ...], plan: Plan) -> list[str]:
+    """Words about the speeds that bends, corners or short stretches did not allow."""
+    notes = []
+    ends = [*(stretch.at for stretch in stretches[1:]), math.inf]
+    for stretch, end in zip(stretches, ends, strict=True):
+        there = plan.speed[(plan.distance >= stretch.at) & (plan.distance <= end)]
+        best = float(there.max(initial=0.0))
+        if best < 0.9 * stretch.speed and end - stretch.at > 0.1:
+            notes.append(
+                f"From {stretch.at:.2f} m on, {stretch.speed:.2f} m/s is asked for, but bends, ramps or the short way "
+                f"allow {best:.2f} m/s at most"
+            )
+    return notes
 
 
 def _actions(

@@ -33,9 +33,12 @@ _TIP = 1.5
 _BASE = 2.5
 _WIDEST = 0.3
 
-#: A bend of a smaller radius (metres) that is over within _SHORT metres is walked as one turn.
-TIGHT_RADIUS = 0.45
-_SHORT, _GAP = 0.7, 0.12
+#: A bend of a smaller radius (metres) is a corner, turned in steps, when it is over within _SHORT metres, or within
+#: _LONGER and rounder than _ROUND (metres); others are walked round.
+_TIGHT_RADIUS = 0.45
+_SHORT, _LONGER, _ROUND = 0.3, 0.4, 0.28
+#: Tight runs less than this apart (metres) are one; each takes its tails with it as far as _TAIL metres.
+_GAP, _TAIL = 0.12, 0.1
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,8 @@ def _widths(path: RootPath, s: Array, bend: Array, corner: BoolArray, rounding: 
 def _slope_limited(s: Array, width: Array, slope: float) -> Array:
     """The widest function (m,) below ``width`` (m,) that changes by at most ``slope`` a metre."""
     up = np.minimum.accumulate(width - slope * s) + slope * s
-    return np.minimum(up, (np.minimum.accumulate((width + slope * s)[::-1])[::-1]) - slope * s)
+    down = np.minimum.accumulate((width + slope * s)[::-1])[::-1] - slope * s
+    return np.asarray(np.minimum(up, down))
 
 
 def _average(s: Array, points: Array, half: Array) -> Array:
@@ -196,8 +200,9 @@ def _average(s: Array, points: Array, half: Array) -> Array:
     out = np.empty_like(points)
     for axis in range(2):
         # Between nodes the integral of a piecewise linear curve is a parabola; half a step back and forth keeps it.
-        out[:, axis] = (_integral_at(s + half, grid, integral[:, axis], wide[:, axis], step)
-                        - _integral_at(s - half, grid, integral[:, axis], wide[:, axis], step)) / (2.0 * half)  # fmt: skip
+        upper = _integral_at(s + half, grid, integral[:, axis], wide[:, axis], step)
+        lower = _integral_at(s - half, grid, integral[:, axis], wide[:, axis], step)
+        out[:, axis] = (upper - lower) / (2.0 * half)
     return out
 
 
@@ -239,19 +244,24 @@ def _track(s: Array, positions: Array, deviation: float) -> Track:
 
 def _corners(travelled: Array, turn: Array, curvature: Array) -> tuple[Corner, ...]:
     """Runs of tight curvature, joined over short gaps, that are short enough to be passed in one turn."""
-    tight = np.flatnonzero(np.abs(curvature) > 1.0 / TIGHT_RADIUS)
+    tight = np.flatnonzero(np.abs(curvature) > 1.0 / _TIGHT_RADIUS)
     if not len(tight):
         return ()
     split = np.flatnonzero(np.diff(travelled[tight]) > _GAP)
     firsts = tight[np.concatenate([[0], split + 1])]
     lasts = tight[np.concatenate([split, [len(tight) - 1]])]
-    total = np.cumsum(turn)
+    lowest = 0
     out = []
+    soft = np.abs(curvature) < 0.2 / _TIGHT_RADIUS
     for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-        if travelled[last] - travelled[first] > _SHORT:
+        part = np.cumsum(np.abs(turn[first : last + 1]))
+        long = travelled[last] - travelled[first]
+        if long > _LONGER or (long > _SHORT and long > _ROUND * part[-1]):
             continue
-        before = total[first - 1] if first else 0.0
-        part = np.abs(turn[first : last + 1])
-        middle = first + int(np.searchsorted(np.cumsum(part), 0.5 * part.sum()))
-        out.append(Corner(first, last, min(middle, last), float(total[last] - before)))
+        middle = min(first + int(np.searchsorted(part, 0.5 * part[-1])), last)
+        tails = (travelled < travelled[first] - _TAIL) | (travelled > travelled[last] + _TAIL) | soft
+        first = max(int(np.flatnonzero(tails[:first])[-1]) + 1 if tails[:first].any() else 0, lowest)
+        last += int(np.argmax(tails[last:])) if tails[last:].any() else len(tails) - 1 - last
+        lowest = last + 1
+        out.append(Corner(first, last, middle, float(turn[first : last + 1].sum())))
     return tuple(out)

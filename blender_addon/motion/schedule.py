@@ -159,5 +159,5 @@ def _checked(number: int, mark: Mark) -> Mark:
         if not math.isfinite(mark.speed) or mark.speed <= 0.0:
             raise PathError(f"{where} has the speed {mark.speed} m/s", 'Give a speed above 0; to stop, use "stand"')
         if mark.speed > ABSURD_SPEED:
-            raise PathError(f"{where} has the speed {mark.speed:g} m/s", f"Nobody runs faster than {ABSURD_SPEED:g} m/s")
+            raise PathError(f"{where} has the speed {mark.speed:g} m/s", f"Nobody runs above {ABSURD_SPEED:g} m/s")
     return mark

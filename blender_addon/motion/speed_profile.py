@@ -9,6 +9,11 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
+#: Peaks of speed are judged at so many levels.
+_LEVELS = 32
+#: No peak is cut lower than this (m/s): a single step is not worth a crawl.
+_SLOWEST_PEAK = 0.3
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -52,7 +57,7 @@ class Timing:
         since = time - self.time[index]
         gain = (self.speed[index + 1] - self.speed[index]) / lasts
         reached = self.distance[index] + self.speed[index] * since + 0.5 * gain * since**2
-        return np.minimum(reached, self.distance[index + 1])
+        return np.asarray(np.minimum(reached, self.distance[index + 1]))
 
     def arrival(self, node: int) -> float:
         """When the root reaches a grid node, seconds."""
@@ -63,7 +68,9 @@ class Timing:
         return float(self.time[np.searchsorted(self.node, node, side="right") - 1])
 
 
-def ramp(travelled: Array, cap: Array, stops: tuple[Stop, ...], acceleration: float, deceleration: float) -> Timing:
+def ramp(
+    travelled: Array, cap: Array, stops: tuple[Stop, ...], acceleration: float, deceleration: float, hold: float = 0.0
+) -> Timing:
     """The quickest way along that keeps every cap and both ramps, standing at the stops and at both ends.
 
     Args:
@@ -71,18 +78,18 @@ def ramp(travelled: Array, cap: Array, stops: tuple[Stop, ...], acceleration: fl
         cap: (n,) greatest speed at each node, m/s, above 0.
         stops: in any order.
         acceleration, deceleration: m/s2.
+        hold: a speed that could not be kept for so many seconds is not sped up to.
     """
-    square = cap**2
     wait = np.zeros(len(cap))
+    cap = cap.copy()
     for stop in stops:
-        square[stop.node] = 0.0
+        cap[stop.node] = 0.0
         wait[stop.node] = max(wait[stop.node], stop.seconds)
-    square[[0, -1]] = 0.0
-    # v^2 may grow by 2 a per metre: the greatest such function below the caps is a running minimum.
-    square = np.minimum.accumulate(square - 2.0 * acceleration * travelled) + 2.0 * acceleration * travelled
-    back = square + 2.0 * deceleration * travelled
-    square = np.minimum.accumulate(back[::-1])[::-1] - 2.0 * deceleration * travelled
-    speed = np.sqrt(np.maximum(square, 0.0))
+    cap[[0, -1]] = 0.0
+    speed = _within_ramps(travelled, cap, acceleration, deceleration)
+    if hold > 0.0:
+        cap = np.minimum(cap, _without_peaks(travelled, speed, hold))
+        speed = _within_ramps(travelled, cap, acceleration, deceleration)
     step = np.diff(travelled)
     # Between two neighbouring stops there is no speed at any node: half up, half down.
     slowest = np.sqrt(2.0 * min(acceleration, deceleration) * step)
@@ -95,6 +102,29 @@ def ramp(travelled: Array, cap: Array, stops: tuple[Stop, ...], acceleration: fl
     gaps[second] = wait[waits]
     time = np.concatenate([[0.0], np.cumsum(gaps)])
     return Timing(travelled[node], time, speed[node], node)
+
+
+def _within_ramps(travelled: Array, cap: Array, acceleration: float, deceleration: float) -> Array:
+    """The greatest speed (n,) below ``cap`` (n,) that keeps the ramps."""
+    # v^2 may grow by 2 a per metre: the greatest such function below the caps is a running minimum.
+    square = np.minimum.accumulate(cap**2 - 2.0 * acceleration * travelled) + 2.0 * acceleration * travelled
+    back = square + 2.0 * deceleration * travelled
+    square = np.minimum.accumulate(back[::-1])[::-1] - 2.0 * deceleration * travelled
+    return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+
+def _without_peaks(travelled: Array, speed: Array, hold: float) -> Array:
+    """Caps (n,) that cut every peak of ``speed`` (n,) down to where it is ``hold`` seconds wide at its own speed."""
+    cap = np.full(len(speed), np.inf)
+    levels = np.linspace(0.0, float(speed.max()), _LEVELS + 1)[1:-1]
+    for level in levels:
+        above = np.concatenate([[False], speed > level, [False]])
+        edges = np.flatnonzero(above[1:] != above[:-1])
+        first, last = edges[0::2], np.minimum(edges[1::2], len(speed) - 1)
+        for begin, end in zip(first, last, strict=True):
+            if travelled[end] - travelled[begin] < level * hold:
+                cap[begin : end + 1] = np.minimum(cap[begin : end + 1], max(level, _SLOWEST_PEAK))
+    return cap
 
 
 def bell(half: float, rate: float) -> Array:
