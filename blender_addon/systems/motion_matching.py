@@ -26,12 +26,14 @@ class MatchingSettings:
         stride: frames between searches.
         gain: a jump must lower the squared distance by this share to be taken; smaller gains are
             not worth the blend.
+        least_gain: and by this much.
         loop_seconds: the stretch before the present frame that may not be found: slow starts would
             loop in it for ever.
     """
 
     stride: int = 12
     gain: float = 0.2
+    least_gain: float = 1.5
     loop_seconds: float = 1.0
 
 
@@ -84,7 +86,7 @@ class MotionMatching:
         here = np.inf if ended else float(np.sum((database.features[frame] - normalized) ** 2))
         forbidden = (frame - round(settings.loop_seconds * self.fps), frame + 1)
         found, distance = database.index.nearest(normalized, forbidden)
-        if found >= 0 and (ended or distance < (1.0 - settings.gain) * here):
+        if found >= 0 and (ended or distance < (1.0 - settings.gain) * here - settings.least_gain):
             return found, True
         return (found, True) if ended else (frame, False)
 
