@@ -1,0 +1,153 @@
+"""The items of the menus: fixed ones as constants, those that depend on the installed packs as callbacks."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+Item = tuple[str, str, str, str, int]
+
+DEFAULT_PACK = "biped-lmm"
+#: A report's figure that belongs to no frame.
+NO_FRAME = -(2**31)
+
+FACINGS = (
+    ("PATH", "Along path", "Look where it goes"),
+    ("OBJECT", "Towards object", "Keep looking at an object"),
+    ("FIXED", "Fixed", "Keep one direction"),
+)
+GROUNDS = (
+    ("NONE", "Flat", "A flat floor at the height of the curve's start"),
+    ("OBJECT", "Object", "Stand on one object"),
+    ("COLLECTION", "Collection", "Stand on all meshes of a collection"),
+)
+OUTPUTS = (
+    ("NEW", "New action", "Write a new action; the one in use stays in the file"),
+    ("REPLACE", "Replace", "Write over the action in use"),
+    ("NLA", "NLA strip", "Write a new action and lay it down as a strip in the NLA editor"),
+)
+VERDICTS = (
+    ("GOOD", "good", "As good as wanted", "CHECKMARK", 0),
+    ("LOOK", "look", "A little beyond what is wanted: have a look", "ERROR", 1),
+    ("BAD", "bad", "Far beyond what is wanted", "CANCEL", 2),
+    ("NONE", "", "Nothing to compare with", "DOT", 3),
+)
+SOURCES = (
+    ("ACTIVE", "Character's action", "The action of the chosen armature"),
+    ("SELECTED", "Selected armatures", "The actions and NLA strips of all selected armatures"),
+    ("ALL", "All matching actions", "Every action in the file whose bones the armature has"),
+)
+TRAINED_SYSTEMS = (
+    ("lmm", "Learned Motion Matching", "Small and quick; needs a Python with torch and some minutes"),
+    ("mm", "Motion Matching", "Plays back pieces of your motion; ready in seconds, no training, larger packs"),
+)
+SYSTEM_NAMES = {"mm": "Motion Matching", "lmm": "Learned Motion Matching"}
+SYSTEM_SHORT = {"mm": "MM", "lmm": "LMM"}
+
+#: What an action of a pack is called in the menu, its tooltip and its number. Numbers are stable:
+#: a file keeps its meaning when another pack offers other actions.
+ACTIONS: dict[str, tuple[str, str, int]] = {
+    "stand": ("Stand", "Stand still and breathe", 1),
+    "walk": ("Walk", "Walk", 2),
+    "run": ("Run", "Run", 3),
+    "jog": ("Jog", "Run at an easy pace", 4),
+    "crouch": ("Crouch", "Go with bent knees", 5),
+    "jump": ("Jump", "Jump", 6),
+}
+DEFAULT_ACTIONS = ("stand", "walk", "run")
+
+#: Blender does not keep the strings of a callback's items alive: these do.
+_alive: dict[str, list[Item]] = {}
+
+
+def action_item(name: str, missing: bool = False) -> Item:
+    """The menu's item for one action; ``missing`` when the chosen pack lacks it."""
+    title, tip, number = ACTIONS.get(name, (name.replace("_", " ").capitalize(), "", zlib.crc32(name.encode()) >> 2))
+    if missing:
+        title, tip = f"{title} (not in this pack)", "The chosen pack has no such action: choose another"
+    return (name, title, tip, "NONE", number)
+
+
+def action_items(owner: Any, context: Any) -> list[Item]:
+    """The actions of the chosen pack, and the owner's own if the pack lacks it."""
+    names = offered_actions(context)
+    items = [action_item(name) for name in names]
+    if owner is not None and owner.action_name not in names:
+        items.append(action_item(owner.action_name, missing=True))
+    _alive["actions:" + ",".join(item[1] for item in items)] = items
+    return _alive["actions:" + ",".join(item[1] for item in items)]
+
+
+def offered_actions(context: Any) -> tuple[str, ...]:
+    """Names of the actions the chosen pack offers; the usual three if no pack is found."""
+    from . import library
+
+    scene = getattr(context, "scene", None)
+    pack = library.find(scene.gaitsmith.pack_id) if scene is not None else None
+    return pack.actions if pack is not None and pack.actions else DEFAULT_ACTIONS
+
+
+def get_action(owner: Any) -> int:
+    """Number of the owner's action."""
+    return action_item(owner.action_name)[4]
+
+
+def set_action(owner: Any, number: int) -> None:
+    """Keep the action of that number by its name."""
+    import bpy
+
+    for item in action_items(owner, bpy.context):
+        if item[4] == number:
+            owner.action_name = item[0]
+
+
+def pack_items(owner: Any, _context: Any) -> list[Item]:
+    """The installed packs, and the chosen one even if it is not installed."""
+    from . import library
+
+    items: list[Item] = []
+    for index, pack in enumerate(library.installed()):
+        icon = "ERROR" if pack.problem else "NONE"
+        items.append((pack.id, pack.label, pack.problem or pack.summary, icon, index))
+    if owner is not None and owner.pack_id not in [item[0] for item in items]:
+        tip = "This pack is not installed: import it, or choose another"
+        items.append((owner.pack_id, f"{owner.pack_id} (not installed)", tip, "ERROR", len(items)))
+    _alive["packs"] = items
+    return items
+
+
+def get_pack(owner: Any) -> int:
+    """Index of the chosen pack."""
+    return next(item[4] for item in pack_items(owner, None) if item[0] == owner.pack_id)
+
+
+def set_pack(owner: Any, number: int) -> None:
+    """Keep the pack of that index by its id."""
+    owner.pack_id = pack_items(owner, None)[number][0]
+
+
+def system_items(owner: Any, _context: Any) -> list[Item]:
+    """The systems that can play the chosen pack."""
+    names = offered_systems(owner.pack_id if owner is not None else "")
+    items: list[Item] = [(name, SYSTEM_NAMES.get(name, name), "", "NONE", index) for index, name in enumerate(names)]
+    _alive["systems"] = items
+    return items
+
+
+def offered_systems(pack_id: str) -> tuple[str, ...]:
+    """Names of the systems a pack can be played with, its own first."""
+    from . import library
+
+    pack = library.find(pack_id)
+    return pack.systems if pack is not None else ("lmm",)
+
+
+def get_system(owner: Any) -> int:
+    """Index of the chosen system; the pack's own if it lacks the chosen one."""
+    names = offered_systems(owner.pack_id)
+    return names.index(owner.system_name) if owner.system_name in names else 0
+
+
+def set_system(owner: Any, number: int) -> None:
+    """Keep the system of that index by its name."""
+    owner.system_name = offered_systems(owner.pack_id)[number]

@@ -1,0 +1,260 @@
+"""Bake: read the scene, compute in a thread, write the keys in one go. Esc cancels and leaves nothing behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from .. import choices
+from ..motion.errors import GaitsmithError
+from . import common, preview_state, request
+from .worker import Worker
+
+TICK_SECONDS = 0.05
+VERDICTS = {"good": "GOOD", "look": "LOOK", "bad": "BAD"}
+
+
+class BakeRun:
+    """A bake from reading to writing, apart from any operator: `begin`, then `look` until it says True.
+
+    Attributes:
+        message: what to tell the user at the end.
+        failed: it did not come to an end; nothing was written.
+    """
+
+    def __init__(self) -> None:
+        self.message = ""
+        self.failed = False
+        self._request: Any = None
+        self._worker: Worker[Any] | None = None
+
+    def begin(self, context: bpy.types.Context) -> None:
+        """Read the scene and start to compute; raises `GaitsmithError` when something is missing or broken."""
+        wanted = common.missing(context)
+        if wanted:
+            raise GaitsmithError(wanted)
+        common.adopt_selection(context)
+        self._request = request.read(context)
+        self._worker = Worker(lambda progress: request.solve(self._request, progress))
+        now = common.state(context)
+        now.baking, now.bake_cancel, now.bake_fraction, now.bake_stage = True, False, 0.0, "Planning"
+
+    def look(self, context: bpy.types.Context) -> bool:
+        """Show how far it is; once computed, write. True when it is over."""
+        worker, now = self._worker, common.state(context)
+        assert worker is not None
+        if now.bake_cancel:
+            worker.cancel()
+        if worker.running:
+            now.bake_fraction, now.bake_stage = worker.fraction, worker.stage
+            return False
+        try:
+            self._finish(context, worker)
+        except GaitsmithError as error:
+            self.failed, self.message = True, str(error)
+        finally:
+            now.baking = now.bake_cancel = False
+        return True
+
+    def cancel(self) -> None:
+        """Ask it to stop; `look` says when it has."""
+        if self._worker is not None:
+            self._worker.cancel()
+
+    def wait(self, context: bpy.types.Context) -> None:
+        """Run to the end without a window."""
+        assert self._worker is not None
+        self._worker.wait()
+        self.look(context)
+
+    def _finish(self, context: bpy.types.Context, worker: Worker[Any]) -> None:
+        if worker.cancelled:
+            self.failed, self.message = True, "Cancelled. Nothing was changed"
+            return
+        if worker.error:
+            print(worker.detail)  # noqa: T201 - Blender's console is where users look
+            raise GaitsmithError(worker.error)
+        baked = request.write(context, self._request, worker.result)
+        self.message = baked.message
+        fill_report(common.settings(context), baked)
+
+
+def fill_report(chosen: Any, baked: request.Baked) -> None:
+    """Put the figures of a bake into the scene, for the panel Quality."""
+    chosen.report.clear()
+    chosen.report_title = baked.title
+    for figure in baked.figures:
+        row = chosen.report.add()
+        row.label, row.text, row.wanted, row.about = figure.label, figure.text, figure.wanted, figure.about
+        row.verdict = VERDICTS.get(figure.mark, "NONE")
+        row.frame = choices.NO_FRAME if figure.frame is None else figure.frame
+
+
+class GAITSMITH_OT_bake(bpy.types.Operator):
+    """Write the motion along the path as keyframes on the character. Esc cancels; one undo takes it all back"""
+
+    bl_idname = "gaitsmith.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs path and character, and no other bake."""
+        if context.scene is None:
+            return False
+        wanted = "A bake is running" if common.state(context).baking else common.missing(context)
+        if wanted:
+            cls.poll_message_set(wanted)
+        return not wanted
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Bake and wait (scripts, background)."""
+        if not self._begin(context):
+            return {"CANCELLED"}
+        self._run.wait(context)
+        return self._end(context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Bake while Blender stays responsive."""
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        if not self._begin(context):
+            return {"CANCELLED"}
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(TICK_SECONDS, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Look after it; everything else goes through to Blender."""
+        if event.type == "ESC" and event.value == "PRESS":
+            common.state(context).bake_cancel = True
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        over = self._run.look(context)
+        common.redraw(context, "VIEW_3D")
+        if not over:
+            return {"RUNNING_MODAL"}
+        self._remove_timer(context)
+        return self._end(context)
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends the operator (a file is opened, the window closes)."""
+        self._run.cancel()
+        self._remove_timer(context)
+        common.state(context).baking = False
+
+    def _begin(self, context: bpy.types.Context) -> bool:
+        self._run = BakeRun()
+        with common.telling_errors(self, context, "bake") as failed:
+            common.object_mode(context)
+            self._run.begin(context)
+        return not failed
+
+    def _end(self, context: bpy.types.Context) -> set[str]:
+        common.tell(context, self._run.message, "bake", error=self._run.failed)
+        self.report({"WARNING" if self._run.failed else "INFO"}, self._run.message)
+        if self._run.failed:
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def _remove_timer(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+
+
+class GAITSMITH_OT_bake_cancel(bpy.types.Operator):
+    """Stop baking. Nothing of it stays"""
+
+    bl_idname = "gaitsmith.bake_cancel"
+    bl_label = "Cancel Bake"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Ask it to stop."""
+        common.state(context).bake_cancel = True
+        return {"FINISHED"}
+
+
+class _OnCharacter:
+    """Needs a character with an action."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """See above."""
+        ob = common.chosen_armature(context) if context.scene is not None else None
+        if ob is None:
+            cls.poll_message_set("Choose or select an armature")
+            return False
+        if ob.animation_data is None or ob.animation_data.action is None:
+            cls.poll_message_set("The character has no action: bake first")
+            return False
+        return True
+
+
+class GAITSMITH_OT_bake_clear(_OnCharacter, bpy.types.Operator):
+    """Take the baked action off the character and put it back into its rest pose"""
+
+    bl_idname = "gaitsmith.bake_clear"
+    bl_label = "Clear"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Clear it."""
+        with common.telling_errors(self, context, "bake") as failed:
+            message = request.clear(context, common.chosen_armature(context))
+            common.settings(context).report.clear()
+            common.tell(context, message, "bake")
+        return {"CANCELLED"} if failed else {"FINISHED"}
+
+
+class GAITSMITH_OT_push_nla(_OnCharacter, bpy.types.Operator):
+    """Lay the character's action down as a strip in the NLA editor, so that the next bake can go on top of it"""
+
+    bl_idname = "gaitsmith.push_nla"
+    bl_label = "To NLA"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Push it down."""
+        with common.telling_errors(self, context, "bake") as failed:
+            message = request.push_to_nla(context, common.chosen_armature(context))
+            common.tell(context, message, "bake")
+        return {"CANCELLED"} if failed else {"FINISHED"}
+
+
+class GAITSMITH_OT_figure_jump(bpy.types.Operator):
+    """Go to the frame where this figure is worst"""
+
+    bl_idname = "gaitsmith.figure_jump"
+    bl_label = "Jump to Worst Frame"
+
+    index: IntProperty(options={"HIDDEN", "SKIP_SAVE"}, description="Which figure")
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Jump."""
+        report = common.settings(context).report
+        if not 0 <= self.index < len(report) or report[self.index].frame == choices.NO_FRAME:
+            self.report({"INFO"}, "This figure belongs to no frame")
+            return {"CANCELLED"}
+        context.scene.frame_set(report[self.index].frame)
+        return {"FINISHED"}
+
+
+def register() -> None:
+    """Nothing to prepare."""
+
+
+def unregister() -> None:
+    """Leave nothing running."""
+    preview_state.clear()
+
+
+CLASSES = (
+    GAITSMITH_OT_bake,
+    GAITSMITH_OT_bake_cancel,
+    GAITSMITH_OT_bake_clear,
+    GAITSMITH_OT_push_nla,
+    GAITSMITH_OT_figure_jump,
+)

@@ -1,0 +1,206 @@
+"""What panels and overlay ask about the path: length, duration, places of the marks; kept until something changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+from bpy.app.handlers import persistent
+
+from ..motion.errors import GaitsmithError
+from ..motion.path import RootPath
+from . import common
+
+#: Height of a drawn mark's pole, metres.
+MARK_HEIGHT_M = 0.6
+#: Points of the curve among which the mouse finds the nearest.
+PATH_SAMPLES = 400
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One mark as it is drawn: a pole on the curve with a label."""
+
+    foot: tuple[float, float, float]
+    head: tuple[float, float, float]
+    text: str
+    active: bool
+
+
+@dataclass(frozen=True)
+class CurveFacts:
+    """What is known of the chosen curve.
+
+    Attributes:
+        path: the path on the ground; None if there is a problem.
+        points, arc: the curve in space (n, 3) and the distance along it on the ground (n,), metres.
+        problem: what is wrong with it, in words.
+    """
+
+    path: RootPath | None
+    points: Vector
+    arc: Vector
+    problem: str = ""
+
+
+_curve_cache: dict[str, CurveFacts] = {}
+_plan_cache: dict[str, tuple[float | None, str]] = {}
+
+
+def forget() -> None:
+    """Something the path depends on has changed."""
+    _curve_cache.clear()
+    _plan_cache.clear()
+
+
+def curve(context: bpy.types.Context) -> CurveFacts | None:
+    """The chosen curve, read; None if none is chosen."""
+    ob = common.chosen_curve(context)
+    if ob is None:
+        return None
+    if ob.name_full not in _curve_cache:
+        _curve_cache[ob.name_full] = _read(context, ob)
+    return _curve_cache[ob.name_full]
+
+
+def _read(context: bpy.types.Context, ob: bpy.types.Object) -> CurveFacts:
+    from ..scene import curves
+
+    nothing = np.zeros((0, 3))
+    try:
+        points, cyclic = curves.polyline(ob)
+        path = RootPath.from_points(points, cyclic)
+    except GaitsmithError as error:
+        return CurveFacts(None, nothing, nothing[:, 0], str(error))
+    if cyclic:
+        points = np.concatenate([points, points[:1]])
+    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points[:, :2], axis=0), axis=1))])
+    return CurveFacts(path, points, arc)
+
+
+def curve_facts(context: bpy.types.Context) -> tuple[float, str]:
+    """Length of the chosen curve on the ground, metres, and what is wrong with it."""
+    found = curve(context)
+    if found is None:
+        return 0.0, ""
+    return (found.path.length if found.path is not None else 0.0), found.problem
+
+
+def curve_length(context: bpy.types.Context) -> float | None:
+    """Length of the chosen curve, metres; None without a usable one."""
+    found = curve(context)
+    return found.path.length if found is not None and found.path is not None else None
+
+
+def path_points(context: bpy.types.Context) -> tuple[Vector, Vector] | None:
+    """Points in space (n, 3) evenly along the curve, and their distances from its start (n,), metres."""
+    found = curve(context)
+    if found is None or found.path is None:
+        return None
+    places = np.linspace(0.0, found.arc[-1], PATH_SAMPLES)
+    return _at(found, places), places
+
+
+def _at(found: CurveFacts, places: Vector) -> Vector:
+    return np.stack([np.interp(places, found.arc, found.points[:, axis]) for axis in range(3)], axis=-1)
+
+
+def plan_facts(context: bpy.types.Context) -> tuple[float | None, str]:
+    """Duration of the plan, seconds, and what is wrong with the schedule; (None, "") without a usable curve."""
+    found = curve(context)
+    if found is None or found.path is None:
+        return None, ""
+    key = context.scene.name_full
+    if key not in _plan_cache:
+        from . import request
+
+        try:
+            _plan_cache[key] = (request.plan_of(context, found.path).seconds, "")
+        except GaitsmithError as error:
+            _plan_cache[key] = (None, str(error))
+    return _plan_cache[key]
+
+
+def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
+    """The marks as they are drawn along the curve."""
+    chosen = common.settings(context)
+    found = curve(context) if len(chosen.marks) else None
+    if found is None or found.path is None:
+        return ()
+    places = np.array([mark.at for mark in chosen.marks])
+    # Travelled backwards, distances count from the curve's other end.
+    feet = _at(found, found.arc[-1] - places if chosen.reverse else places)
+    spots = []
+    for index, (mark, foot) in enumerate(zip(chosen.marks, feet.tolist(), strict=True)):
+        head = (foot[0], foot[1], foot[2] + MARK_HEIGHT_M)
+        spots.append(Spot(tuple(foot), head, mark_text(mark), index == chosen.active_mark))
+    return spots
+
+
+def mark_text(mark: object) -> str:
+    """A mark's label."""
+    text = f"{mark.at:.1f} m  {mark.action_name}"  # type: ignore[attr-defined]
+    if mark.action_name != "stand":  # type: ignore[attr-defined]
+        text += f" {mark.speed:.1f} m/s"  # type: ignore[attr-defined]
+    return text + (f", pause {mark.pause:.1f} s" if mark.pause > 0.0 else "")  # type: ignore[attr-defined]
+
+
+def scene_fps(scene: bpy.types.Scene) -> float:
+    """Frames a second, broken rates (23.976) included."""
+    return float(scene.render.fps / scene.render.fps_base)
+
+
+@persistent
+def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """A curve was edited or moved: forget it, and have the preview made anew."""
+    from . import preview_state
+
+    if not hasattr(scene, "gaitsmith"):
+        return
+    chosen = scene.gaitsmith
+    watched = {ob.name_full for ob in (chosen.curve, chosen.ground_object, chosen.facing_object) if ob is not None}
+    watched |= {ob.data.name_full for ob in (chosen.curve, chosen.ground_object) if ob is not None and ob.data}
+    known = watched | set(_curve_cache)
+    for update in depsgraph.updates:
+        what = update.id
+        if what.name_full in known and (update.is_updated_geometry or update.is_updated_transform):
+            forget()
+            preview_state.scene_changed()
+            return
+        if isinstance(what, bpy.types.Curve) and update.is_updated_geometry:
+            forget()
+
+
+@persistent
+def _on_load(*_arguments: object) -> None:
+    from . import preview_state
+
+    forget()
+    preview_state.clear()
+
+
+def register() -> None:
+    """Watch for changes."""
+    bpy.app.handlers.depsgraph_update_post.append(_on_depsgraph)
+    for handlers in (bpy.app.handlers.load_post, bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+        handlers.append(_on_load)
+
+
+def unregister() -> None:
+    """Stop watching."""
+    for handlers, function in (
+        (bpy.app.handlers.depsgraph_update_post, _on_depsgraph),
+        (bpy.app.handlers.load_post, _on_load),
+        (bpy.app.handlers.undo_post, _on_load),
+        (bpy.app.handlers.redo_post, _on_load),
+    ):
+        if function in handlers:
+            handlers.remove(function)
+
+
+CLASSES = ()

@@ -1,0 +1,188 @@
+"""Draws the preview, the schedule's marks and the loss curve in the 3D viewport."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+
+from ..operators import common, flow, preview_state, training
+from .picture import Picture
+
+Colour = tuple[float, float, float, float]
+
+BODY: Colour = (1.0, 0.78, 0.25, 1.0)
+SIDES: tuple[Colour, Colour] = ((0.35, 0.65, 1.0, 1.0), (1.0, 0.45, 0.4, 1.0))
+FAINT = 0.35
+PATH: Colour = (0.5, 0.9, 0.5, 0.8)
+MARK: Colour = (1.0, 1.0, 1.0, 1.0)
+ACTIVE: Colour = (1.0, 0.6, 0.1, 1.0)
+BOX: Colour = (0.08, 0.08, 0.08, 0.75)
+TEXT_SIZE = 12
+#: The gait diagram shows this much time before and after the current frame, seconds.
+GAIT_SECONDS = 1.5
+
+_handles: list[Any] = []
+
+
+def draw_world() -> None:
+    """In world space: body, footprints, planned path, marks."""
+    context = bpy.context
+    if context.scene is None or not hasattr(context.scene, "gaitsmith"):
+        return
+    chosen = common.settings(context)
+    pen = _Pen(context)
+    found = preview_state.picture(context)
+    if found is not None:
+        _draw_picture(context, chosen, pen, found)
+    if chosen.show_marks:
+        for spot in flow.mark_spots(context):
+            pen.lines(np.array([spot.foot, spot.head], np.float32), ACTIVE if spot.active else MARK, 2.0)
+    pen.done()
+
+
+def _draw_picture(context: bpy.types.Context, chosen: Any, pen: _Pen, found: Picture) -> None:
+    scene = context.scene
+    place = found.place(scene.frame_current_final, chosen.frame_start, flow.scene_fps(scene))
+    if chosen.show_path and len(found.path) > 1:
+        pen.strip(found.path, PATH, 1.5)
+    if chosen.show_footprints:
+        for step in found.footprints:
+            stands = step.first <= place <= step.last
+            red, green, blue, _ = SIDES[step.side]
+            pen.strip(step.outline, (red, green, blue, 1.0 if stands else FAINT), 3.0 if stands else 1.5)
+    if chosen.show_skeleton:
+        pen.lines(found.body(place), BODY, 4.0, in_front=True)
+
+
+def draw_screen() -> None:
+    """On the screen: the marks' labels, the gait diagram, the loss curve."""
+    context = bpy.context
+    if context.scene is None or not hasattr(context.scene, "gaitsmith") or context.region is None:
+        return
+    chosen = common.settings(context)
+    if chosen.show_marks and context.region_data is not None:
+        for spot in flow.mark_spots(context):
+            where = location_3d_to_region_2d(context.region, context.region_data, spot.head)
+            if where is not None:
+                _text(where.x + 4, where.y + 4, spot.text, ACTIVE if spot.active else MARK)
+    found = preview_state.picture(context)
+    if chosen.show_gait and found is not None:
+        _draw_gait(context, chosen, found)
+    if common.state(context).training:
+        _draw_loss(training.losses())
+
+
+def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:
+    """Bars of stance for each foot, time running to the right, the present in the middle."""
+    left, bottom, width, height = 60.0, 60.0, 360.0, 14.0
+    place = found.place(context.scene.frame_current_final, chosen.frame_start, flow.scene_fps(context.scene))
+    scale = width / (2 * GAIT_SECONDS * found.fps)
+    pen = _Pen(context, flat=True)
+    pen.box(left - 50, bottom - 8, width + 60, 2 * height + 24, BOX)
+    for step in found.footprints:
+        start = left + width / 2 + (step.first - place) * scale
+        stop = left + width / 2 + (step.last + 1 - place) * scale
+        start, stop = max(start, left), min(stop, left + width)
+        if stop > start:
+            pen.box(start, bottom + (1 - step.side) * (height + 4), stop - start, height, SIDES[step.side])
+    now = left + width / 2
+    pen.lines(np.array([[now, bottom - 4, 0], [now, bottom + 2 * height + 10, 0]], np.float32), MARK, 1.0)
+    pen.done()
+    _text(left - 44, bottom + height + 6, "left", SIDES[0])
+    _text(left - 44, bottom + 2, "right", SIDES[1])
+
+
+def _draw_loss(losses: Sequence[float]) -> None:
+    """The loss so far, on a logarithmic scale."""
+    if len(losses) < 2:
+        return
+    left, bottom, width, height = 60.0, 120.0, 260.0, 90.0
+    values = np.log10(np.maximum(np.asarray(losses, dtype=np.float64), 1e-9))
+    span = max(float(np.ptp(values)), 1e-6)
+    line = np.zeros((len(values), 3), np.float32)
+    line[:, 0] = left + np.linspace(0.0, width, len(values))
+    line[:, 1] = bottom + (values - values.min()) / span * height
+    pen = _Pen(bpy.context, flat=True)
+    pen.box(left - 8, bottom - 8, width + 16, height + 32, BOX)
+    pen.strip(line, ACTIVE, 2.0)
+    pen.done()
+    _text(left, bottom + height + 8, f"training loss {losses[-1]:.3g}", MARK)
+
+
+class _Pen:
+    """Draws lines and boxes with one state of the GPU."""
+
+    def __init__(self, context: bpy.types.Context, flat: bool = False) -> None:
+        self._thick = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+        self._plain = gpu.shader.from_builtin("UNIFORM_COLOR")
+        self._viewport = (context.region.width, context.region.height)
+        self._flat = flat
+        gpu.state.blend_set("ALPHA")
+        if not flat:
+            gpu.state.depth_test_set("LESS_EQUAL")
+
+    def lines(self, points: Any, colour: Colour, width: float, in_front: bool = False) -> None:
+        """Pairs of points (2n, 3)."""
+        self._draw("LINES", points, colour, width, in_front)
+
+    def strip(self, points: Any, colour: Colour, width: float) -> None:
+        """One unbroken line (n, 3)."""
+        self._draw("LINE_STRIP", points, colour, width, False)
+
+    def _draw(self, kind: str, points: Any, colour: Colour, width: float, in_front: bool) -> None:
+        if in_front and not self._flat:
+            gpu.state.depth_test_set("NONE")
+        batch = batch_for_shader(self._thick, kind, {"pos": np.ascontiguousarray(points, np.float32)})
+        self._thick.bind()
+        self._thick.uniform_float("viewportSize", self._viewport)
+        self._thick.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
+        self._thick.uniform_float("color", colour)
+        batch.draw(self._thick)
+        if in_front and not self._flat:
+            gpu.state.depth_test_set("LESS_EQUAL")
+
+    def box(self, left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
+        """A filled rectangle on the screen."""
+        right, top = left + width, bottom + height
+        corners = [(left, bottom, 0), (right, bottom, 0), (right, top, 0), (left, top, 0)]
+        batch = batch_for_shader(self._plain, "TRIS", {"pos": corners}, indices=[(0, 1, 2), (0, 2, 3)])
+        self._plain.bind()
+        self._plain.uniform_float("color", colour)
+        batch.draw(self._plain)
+
+    def done(self) -> None:
+        """Put the state back."""
+        gpu.state.blend_set("NONE")
+        gpu.state.depth_test_set("NONE")
+
+
+def _text(x: float, y: float, text: str, colour: Colour) -> None:
+    blf.size(0, TEXT_SIZE * bpy.context.preferences.system.ui_scale)
+    blf.color(0, *colour)
+    blf.position(0, x, y, 0)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
+    blf.draw(0, text)
+    blf.disable(0, blf.SHADOW)
+
+
+def register() -> None:
+    """Hang the drawing on the 3D view; in the background there is nothing to draw on."""
+    if bpy.app.background:
+        return
+    add = bpy.types.SpaceView3D.draw_handler_add
+    _handles.append(add(draw_world, (), "WINDOW", "POST_VIEW"))
+    _handles.append(add(draw_screen, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    """Take it away."""
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")

@@ -1,0 +1,123 @@
+"""What the overlay draws, as plain arrays made once from a clip; no bpy, no gpu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion.clip import Clip
+
+Points = npt.NDArray[np.float32]
+
+#: Half the width of a drawn footprint as a share of its length.
+FOOTPRINT_SLIMNESS = 0.19
+#: Footprints lie this much above the ground, so that they are not hidden by it, metres.
+LIFT_M = 0.01
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """One stance of one foot.
+
+    Attributes:
+        side: 0 left, 1 right.
+        first, last: frames of the clip, both included.
+        outline: closed outline (n, 3), metres, in the world.
+    """
+
+    side: int
+    first: int
+    last: int
+    outline: Points
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A clip ready to be drawn at any frame of the scene.
+
+    Attributes:
+        fps: frames a second of the arrays.
+        segments: the bones as pairs of points (frames, 2 * bones, 3), metres, in the world.
+        footprints: all stances.
+        path: planned root on the ground (n, 3).
+        contacts: foot on the ground (frames, feet).
+    """
+
+    fps: float
+    segments: Points
+    footprints: tuple[Footprint, ...]
+    path: Points
+    contacts: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def place(self, frame: float, frame_start: int, scene_fps: float) -> float:
+        """The fractional index for a frame of the scene, held at both ends."""
+        return float(np.clip((frame - frame_start) / scene_fps * self.fps, 0.0, len(self) - 1))
+
+    def body(self, place: float) -> Points:
+        """The bones (2 * bones, 3) at a fractional index."""
+        low = int(place)
+        high = min(low + 1, len(self) - 1)
+        share = np.float32(place - low)
+        body: Points = self.segments[low] * (1 - share) + self.segments[high] * share
+        return body
+
+    def frames_of_scene(self, scene_fps: float) -> int:
+        """How many frames of the scene the picture lasts."""
+        return round((len(self) - 1) / self.fps * scene_fps)
+
+
+def bone_segments(clip: Clip) -> Points:
+    """Lines from each joint to its parent, and out to the tails of the last joints (frames, 2 * lines, 3)."""
+    positions, rotations = clip.world
+    parents = np.array(clip.skeleton.parents)
+    joints = np.arange(1, len(parents))
+    ends = [j for j in range(len(parents)) if j not in set(clip.skeleton.parents)]
+    ends = [j for j in ends if np.linalg.norm(clip.skeleton.tails[j]) > 1e-4]
+    from ..motion import rotations as rot
+
+    tails = positions[:, ends] + rot.rotate(rotations[:, ends], clip.skeleton.tails[ends])
+    starts = np.concatenate([positions[:, parents[1:]], positions[:, ends]], axis=1)
+    stops = np.concatenate([positions[:, joints], tails], axis=1)
+    lines = np.stack([starts, stops], axis=2)
+    return lines.reshape(len(clip), -1, 3).astype(np.float32)
+
+
+def footprints(clip: Clip) -> tuple[Footprint, ...]:
+    """One outline for each contact of each foot, where the foot stands in the middle of it."""
+    from ..motion import rotations as rot
+
+    positions, rotations = clip.world
+    found = []
+    for side, foot in enumerate(clip.skeleton.feet):
+        for first, last in runs(clip.contacts[:, side]):
+            middle = (first + last) // 2
+            heel = positions[middle, foot.ankle] + rot.rotate(rotations[middle, foot.ankle], foot.heel)
+            tip = positions[middle, foot.toe] + rot.rotate(rotations[middle, foot.toe], foot.tip)
+            found.append(Footprint(side, first, last, outline(heel, tip)))
+    return tuple(found)
+
+
+def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners: int = 16) -> Points:
+    """A closed, slim ellipse from heel to tip (corners + 1, 3)."""
+    along = (tip - heel) / 2
+    across = np.array([-along[1], along[0], 0.0])
+    across *= 2 * FOOTPRINT_SLIMNESS * np.linalg.norm(along) / max(float(np.linalg.norm(across)), 1e-9)
+    angle = np.linspace(0.0, 2 * np.pi, corners + 1)[:, None]
+    ring = (heel + tip) / 2 + np.cos(angle) * along + np.sin(angle) * across + [0.0, 0.0, LIFT_M]
+    return ring.astype(np.float32)
+
+
+def runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and last index of each unbroken run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def picture(clip: Clip, path: npt.NDArray[np.float64]) -> Picture:
+    """All that is drawn of a clip; ``path`` is the planned root on the ground (n, 3)."""
+    return Picture(clip.fps, bone_segments(clip), footprints(clip), path.astype(np.float32), clip.contacts)

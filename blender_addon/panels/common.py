@@ -1,0 +1,53 @@
+"""What the panels share: where they live, and how they say what is wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from ..operators import common
+
+
+class Sidebar:
+    """A panel in the tab Gaitsmith of the 3D view's sidebar."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Gaitsmith"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A scene must be there."""
+        return context.scene is not None
+
+
+def columns(layout: Any) -> Any:
+    """A column whose properties stand behind their names."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout.column()
+
+
+def words(layout: Any, text: str, icon: str = "NONE", width: int = 44) -> None:
+    """Text of any length, broken into lines."""
+    column = layout.column(align=True)
+    for index, line in enumerate(textwrap.wrap(text, width) or [""]):
+        column.label(text=line, icon=icon if index == 0 else ("BLANK1" if icon != "NONE" else "NONE"))
+
+
+def message(layout: Any, context: bpy.types.Context, where: str) -> None:
+    """The last thing that happened in this panel, if anything."""
+    now = common.state(context)
+    if not now.message or now.message_where != where:
+        return
+    box = layout.box()
+    row = box.row()
+    words(row, now.message, "ERROR" if now.message_is_error else "INFO")
+    row.operator("gaitsmith.dismiss", text="", icon="X", emboss=False)
+
+
+def metres(length: float) -> str:
+    """A length for reading."""
+    return f"{length:.1f} m"

@@ -1,0 +1,41 @@
+"""Panel Output: where the keyframes go, and the button that makes them."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..operators import common
+from .common import Sidebar, columns, message, words
+
+
+class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
+    """Bake the motion."""
+
+    bl_idname = "GAITSMITH_PT_output"
+    bl_label = "Output"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        chosen, now = common.settings(context), common.state(context)
+        layout = self.layout
+        column = columns(layout)
+        column.prop(chosen, "output")
+        column.prop(chosen, "frame_start")
+        if now.baking:
+            row = layout.row(align=True)
+            row.progress(factor=now.bake_fraction, text=f"{now.bake_stage} {now.bake_fraction:.0%}")
+            row.operator("gaitsmith.bake_cancel", text="", icon="X")
+        else:
+            wanted = common.missing(context)
+            if wanted:
+                words(layout, wanted, "INFO")
+            row = layout.row()
+            row.scale_y = 1.6
+            row.operator("gaitsmith.bake", icon="REC")
+        row = layout.row(align=True)
+        row.operator("gaitsmith.bake_clear", icon="TRASH")
+        row.operator("gaitsmith.push_nla", icon="NLA_PUSHDOWN")
+        message(layout, context, "bake")
+
+
+CLASSES = (GAITSMITH_PT_output,)

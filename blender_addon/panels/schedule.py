@@ -1,0 +1,65 @@
+"""Panel Schedule: what the character does where along the curve."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..operators import common, flow
+from .common import Sidebar, columns, message, words
+
+
+class GAITSMITH_UL_marks(bpy.types.UIList):
+    """The schedule's marks, in order along the curve."""
+
+    def draw_item(
+        self, _context, layout, _data, item, _icon, _active_data, _active_property, _index=0, _flag=0
+    ) -> None:  # type: ignore[no-untyped-def]
+        """Draw a mark: where, what, how fast."""
+        row = layout.row(align=True)
+        row.prop(item, "at", text="", emboss=False)
+        row.prop(item, "action", text="", emboss=False)
+        if item.action_name == "stand":
+            row.prop(item, "pause", text="", emboss=False)
+        else:
+            row.prop(item, "speed", text="", emboss=False)
+
+
+class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
+    """Speed and action along the curve."""
+
+    bl_idname = "GAITSMITH_PT_schedule"
+    bl_label = "Schedule"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        chosen = common.settings(context)
+        layout = self.layout
+        column = columns(layout)
+        column.prop(chosen, "action", text="From the start")
+        column.prop(chosen, "speed")
+        row = layout.row()
+        row.template_list(
+            "GAITSMITH_UL_marks", "", chosen, "marks", chosen, "active_mark", rows=3 if len(chosen.marks) else 1
+        )
+        buttons = row.column(align=True)
+        buttons.operator("gaitsmith.mark_add", text="", icon="ADD")
+        buttons.operator("gaitsmith.mark_remove", text="", icon="REMOVE")
+        if len(chosen.marks):
+            buttons.operator("gaitsmith.mark_move", text="", icon="ARROW_LEFTRIGHT")
+        if 0 <= chosen.active_mark < len(chosen.marks):
+            mark = chosen.marks[chosen.active_mark]
+            column = columns(layout)
+            column.prop(mark, "at")
+            column.prop(mark, "action")
+            column.prop(mark, "speed")
+            column.prop(mark, "pause")
+            column.prop(mark, "ease")
+        seconds, problem = flow.plan_facts(context)
+        if problem:
+            words(layout, problem, "ERROR")
+        elif seconds is not None:
+            layout.label(text=f"{seconds:.1f} s in all", icon="TIME")
+        message(layout, context, "schedule")
+
+
+CLASSES = (GAITSMITH_UL_marks, GAITSMITH_PT_schedule)
