@@ -35,7 +35,7 @@ def bridge(
     values: Array,
     stands: Sequence[tuple[int, int]],
     fps: float,
-    blend: float = 0.2,
+    blend: float = 0.4,
     timing: Sequence[tuple[float, float]] | None = None,
 ) -> Array:
     """Fill a signal between stretches where it is given.

@@ -17,6 +17,8 @@ from .terrain import Terrain
 _SHAPES = ((3, 3), (3, 4), (4, 3), (3, 6), (6, 3), (3, 9), (9, 3))
 #: Highest lift over an obstacle, metres.
 _MAX_LIFT = 0.45
+#: Lack of clearance that is let be, metres.
+_TOLERANCE = 0.004
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 
@@ -36,7 +38,7 @@ def clear_swings(
     room = points[..., 2] - terrain.height(points[..., :2])
     source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
     wished = np.clip(source, 0.0, margin)
-    lack = (wished - room).max(axis=1)
+    lack = (wished - room).max(axis=1) - _TOLERANCE
     ball = np.array(target.ball)
     inserted = {stand[1] for stand, made in zip(falls.stands, falls.inserted, strict=False) if made}
     for first, last in runs(~target.contact):
@@ -60,7 +62,8 @@ def _lift(u: Array, lack: Array) -> Array:
     if len(u) == 0 or lack.max() <= 0.0:
         return np.zeros_like(u)
     bumps = np.stack([_bump(u, a, b) for a, b in _SHAPES])
-    heights = np.max(np.maximum(lack, 0.0) / np.maximum(bumps, 1e-3), axis=1)
+    # Near its ends a bump cannot help: what little it gives there must not blow it up.
+    heights = np.max(np.maximum(lack, 0.0) * (bumps > 0.05) / np.maximum(bumps, 0.3), axis=1)
     best = int(np.argmin(heights))
     return np.asarray(min(float(heights[best]), _MAX_LIFT) * bumps[best])
 

@@ -13,7 +13,6 @@ from .footfalls import Footfalls
 from .foothold import Foothold
 from .rotations import UP, Array
 from .skeleton import Foot, Skeleton
-from .terrain import Terrain
 
 #: A foot counts as flat in the source below this pitch and this rise of its ball.
 _FLAT_PITCH, _FLAT_RISE = np.radians(12.0), 0.02
@@ -104,7 +103,6 @@ class FootTarget:
         ball: position (f, 3), metres.
         rotation: ankle joint in the world (f, 4).
         toe_turn: rotation of the toe joint in the world (f, 4), applied on the left of what the foot carries it to.
-        ground: how far the ground under the foot lies over the source's floor (f,), metres, smooth in time.
         twist: how far the heading was turned (f,), radians.
         lock_offset: horizontal distance the lock moved the ball (f,), metres; 0 in swings.
         contact: final contacts (f,).
@@ -113,14 +111,13 @@ class FootTarget:
     ball: Array
     rotation: Array
     toe_turn: Array
-    ground: Array
     twist: Array
     lock_offset: Array
     contact: BoolArray
 
 
 def aim_foot(
-    motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float
+    motion: FootMotion, falls: Footfalls, holds: Foothold, fps: float, max_twist: float
 ) -> FootTarget:
     """Lock a foot at its footfalls and carry every change smoothly through the swings.
 
@@ -138,7 +135,6 @@ def aim_foot(
     spots = per_stand(frames, stands, holds.spots)
     offset = bridge(spots - motion.ball[:, :2], stands, fps)
     rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(lift[:, 0]))[:, 0]
-    ground = bridge(per_stand(frames, stands, holds.heights[:, None]), stands, fps)[:, 0]
     away = motion.yaw - per_stand(frames, stands, falls.yaws[:, None])[:, 0]
     excess = np.sign(away) * np.maximum(soft_positive(np.abs(away) - max_twist, 0.05) - 0.01, 0.0)
     twist = bridge((excess - away)[:, None], stands, fps)[:, 0]
@@ -151,7 +147,7 @@ def aim_foot(
     ball = motion.ball + np.concatenate([offset, rises[:, None]], axis=1)
     toes = rot.mul(rot.mul(rotation, rot.inv(motion.rotation)), motion.toe_rotation)
     return FootTarget(
-        ball=ball, rotation=rotation, toe_turn=toes, ground=ground, twist=twist,
+        ball=ball, rotation=rotation, toe_turn=toes, twist=twist,
         lock_offset=np.where(contact, np.linalg.norm(offset, axis=1), 0.0), contact=contact,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Two-bone leg inverse kinematics that keeps the plane the knee bends in."""
+"""Two-bone leg inverse kinematics about each knee's own hinge."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from .skeleton import Foot, Skeleton
 
 #: A leg is never stretched beyond this share of its length: a straight knee has no defined plane.
 MAX_REACH = 0.9995
-#: Below this sine of the knee's bend the axis comes from the thigh, above the second from the bend itself.
-_STRAIGHT, _BENT = 0.03, 0.2
 
 
 @dataclass(frozen=True)
@@ -36,25 +34,24 @@ def solve_leg(
 ) -> LegTurn:
     """Turn thigh and shin so that the ankle comes to ``target``; the hip stays.
 
-    The knee goes on bending in its own plane, which swings with the hip-to-ankle line by the shortest arc.
+    The knee bends about its hinge; what the source bends sideways (bow legs, capture noise) stays as it is, and
+    shrinks with the bend of a leg that is stretched. The leg then swings to its target by the shortest arc.
 
     Args:
         hip, knee, ankle: source positions (..., 3), metres.
-        hinge: unit axis (..., 3), world, about which the knee bends by positive angles; used where the leg is
-            nearly straight. See `knee_hinge`.
+        hinge: unit axis (..., 3), world, about which the knee bends by positive angles: see `knee_hinge`.
         target: wished ankle position (..., 3).
         twist: extra turn (...) of the leg about the line from hip to target, radians: the knee follows the foot.
     """
     thigh, shin = knee - hip, ankle - knee
     upper, lower = _length(thigh), _length(shin)
     t, s = thigh / upper, shin / lower
-    axis = _bend_axis(t, s, hinge)
     reach = target - hip
     wished = _length(reach)
     distance = np.clip(wished, np.abs(upper - lower) + 1e-3 * (upper + lower), MAX_REACH * (upper + lower))
     cosine = (distance**2 - upper**2 - lower**2) / (2.0 * upper * lower)
     bend = np.arccos(np.clip(cosine, -1.0, 1.0))
-    new_shin = np.cos(bend) * t + np.sin(bend) * _cross(axis, t)
+    new_shin = _bend(t, s, hinge, bend)
     folded = rot.between(s, new_shin)
     line = upper * t + lower * new_shin
     direction = reach / np.maximum(wished, 1e-9)
@@ -89,18 +86,15 @@ def knee_hinge(skeleton: Skeleton, foot: Foot, positions: Array, rotations: Arra
     return np.asarray(axis / np.linalg.norm(axis))
 
 
-def _bend_axis(t: Array, s: Array, hinge: Array) -> Array:
-    """Unit knee axis at right angles to the thigh ``t``, from the bend where there is one."""
-    normal = _cross(t, s)
-    sine = _length(normal)
-    own = normal / np.maximum(sine, 1e-9)
-    side = hinge - np.sum(hinge * t, axis=-1, keepdims=True) * t
-    side = side / np.maximum(_length(side), 1e-9)
-    # A hyperextended knee has its normal on the wrong side.
-    sure = np.clip((sine - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
-    sure = sure * sure * (3.0 - 2.0 * sure) * (np.sum(own * side, axis=-1, keepdims=True) > 0.0)
-    axis = sure * own + (1.0 - sure) * side
-    return np.asarray(axis / np.maximum(_length(axis), 1e-9))
+def _bend(t: Array, s: Array, hinge: Array, bend: Array) -> Array:
+    """The shin's direction (..., 3) at the angle ``bend`` (..., 1) to the thigh ``t``, forwards of the hinge."""
+    axis = hinge - np.sum(hinge * t, axis=-1, keepdims=True) * t
+    axis = axis / np.maximum(_length(axis), 1e-9)
+    sideways = np.sum(s * axis, axis=-1, keepdims=True)
+    sine = np.sin(bend)
+    sideways = sideways * np.minimum(1.0, sine / np.maximum(_length(_cross(t, s)), 1e-9))
+    back = np.sqrt(np.maximum(sine**2 - sideways**2, 0.0))
+    return np.asarray(np.cos(bend) * t + back * _cross(axis, t) + sideways * axis)
 
 
 def _length(v: Array) -> Array:

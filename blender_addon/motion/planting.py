@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from . import rotations as rot
-from .bridging import BoolArray, upper_envelope
+from .bridging import BoolArray
 from .clearance import bend_toes, clear_swings
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
-from .filters import lowpass
 from .footfalls import StepLimits, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
+from .pelvis import Leg, ankle_of, body_ground, pelvis_drop, roll_heel
 from .rotations import Array
 from .terrain import FlatGround, Terrain
 
@@ -83,46 +83,27 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
     falls = find_footfalls(
         clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, settings.steps
     )
-    targets = []
-    for motion, fall in zip(motions, falls, strict=True):
-        shape = motion.shape
-        holds = find_footholds(
-            terrain, fall.spots, fall.yaws, shape.heel_length, shape.tip_length, settings.foothold_search
+    holds = [
+        find_footholds(
+            terrain, fall.spots, fall.yaws, m.shape.heel_length, m.shape.tip_length, settings.foothold_search
         )
-        target = aim_foot(motion, fall, holds, terrain, clip.fps, settings.max_twist)
+        for m, fall in zip(motions, falls, strict=True)
+    ]
+    targets = []
+    for motion, fall, hold in zip(motions, falls, holds, strict=True):
+        target = aim_foot(motion, fall, hold, clip.fps, settings.max_twist)
         target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance)
         targets.append(bend_toes(target, motion, fall, terrain, clip.fps))
-    ground = lowpass(np.mean([t.ground for t in targets], axis=0), clip.fps, settings.pelvis_cutoff)
-    drop = _pelvis_drop(clip, motions, targets, ground, settings)
-    return _solve(clip, motions, targets, ground - drop, drop, sum(sum(f.inserted) for f in falls), settings)
-
-
-def _ankle(motion: FootMotion, target: FootTarget) -> Array:
-    return target.ball - rot.rotate(target.rotation, motion.shape.ball)
-
-
-def _pelvis_drop(
-    clip: Clip, motions: Sequence[FootMotion], targets: Sequence[FootTarget], ground: Array, settings: PlantSettings
-) -> Array:
-    """How far the hips must come down (f,) so that no leg is stretched beyond its limit; smooth in time."""
-    positions, _ = clip.world
-    need = np.zeros(len(clip))
-    for motion, target in zip(motions, targets, strict=True):
-        foot = motion.shape.foot
-        hip, knee, ankle = (positions[:, j] for j in (foot.hip, foot.knee, foot.ankle))
-        length = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(ankle - knee, axis=1)
-        own = np.linalg.norm(ankle - hip, axis=1)
-        limit = np.maximum(np.minimum(own, 0.999 * length), settings.reach * length)
-        reach = hip + ground[:, None] * np.array([0.0, 0.0, 1.0]) - _ankle(motion, target)
-        level = np.linalg.norm(reach[:, :2], axis=1)
-        highest = np.sqrt(np.maximum(limit**2 - level**2, (0.3 * length) ** 2))
-        need = np.maximum(need, reach[:, 2] - highest)
-    return upper_envelope(need, clip.fps, 0.15)
+    ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff)
+    legs = [Leg.of(clip.world[0], motion) for motion in motions]
+    targets = [roll_heel(m, t, leg, ground) for m, t, leg in zip(motions, targets, legs, strict=True)]
+    drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
+    return _solve(clip, motions, targets, legs, ground - drop, drop, sum(sum(f.inserted) for f in falls), settings)
 
 
 def _solve(
-    clip: Clip, motions: Sequence[FootMotion], targets: Sequence[FootTarget], raised: Array, drop: Array,
-    inserted: int, settings: PlantSettings,
+    clip: Clip, motions: Sequence[FootMotion], targets: Sequence[FootTarget], legs: Sequence[Leg],
+    raised: Array, drop: Array, inserted: int, settings: PlantSettings,
 ) -> Planted:  # fmt: skip
     """Move the hips by ``raised`` (f,) and bring both legs to their targets."""
     positions, world = clip.world
@@ -130,11 +111,13 @@ def _solve(
     new = np.array(clip.rotations)
     parents = clip.skeleton.parents
     shortfall = []
-    for motion, target in zip(motions, targets, strict=True):
+    for motion, target, leg in zip(motions, targets, legs, strict=True):
         foot = motion.shape.foot
         hinge = rot.rotate(world[:, foot.hip], knee_hinge(clip.skeleton, foot, positions, world))
-        hip, knee, ankle = (positions[:, j] + up for j in (foot.hip, foot.knee, foot.ankle))
-        turn = solve_leg(hip, knee, ankle, hinge, _ankle(motion, target), settings.knee_follow * target.twist)
+        turn = solve_leg(
+            leg.hip + up, leg.knee + up, leg.ankle + up, hinge, ankle_of(motion, target),
+            settings.knee_follow * target.twist,
+        )  # fmt: skip
         thigh = rot.mul(turn.thigh, world[:, foot.hip])
         shin = rot.mul(turn.shin, world[:, foot.knee])
         new[:, foot.hip] = rot.inv_mul(world[:, parents[foot.hip]], thigh)

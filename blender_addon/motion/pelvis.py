@@ -1,0 +1,114 @@
+"""What the legs cannot reach: heels rise behind the body, and the pelvis comes down, both smoothly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import rotations as rot
+from .bridging import minimum_jerk, soft_positive, upper_envelope
+from .feet import FootMotion, FootTarget
+from .filters import lowpass
+from .footfalls import Footfalls
+from .foothold import Foothold
+from .rotations import UP, Array
+
+#: A heel rises at most this much more than the source's, radians.
+_MAX_ROLL = np.radians(30.0)
+#: The heel starts to rise when the ankle is this share of the leg's length behind the hip, and does so fully at the
+#: second.
+_BEHIND = (0.1, 0.3)
+#: Window of the pelvis' drop to each side, seconds.
+_DROP_WINDOW = 0.15
+
+
+@dataclass(frozen=True)
+class Leg:
+    """The source's leg: hip, knee and ankle positions (f, 3), its full and its own length (f,), metres."""
+
+    hip: Array
+    knee: Array
+    ankle: Array
+    full: Array
+    own: Array
+
+    @classmethod
+    def of(cls, positions: Array, motion: FootMotion) -> Leg:
+        """Read a leg from world positions (f, b, 3)."""
+        foot = motion.shape.foot
+        hip, knee, ankle = (positions[:, j] for j in (foot.hip, foot.knee, foot.ankle))
+        full = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(ankle - knee, axis=1)
+        return cls(hip, knee, ankle, full, np.linalg.norm(ankle - hip, axis=1))
+
+
+def body_ground(falls: Sequence[Footfalls], holds: Sequence[Foothold], frames: int, fps: float, cutoff: float) -> Array:
+    """Height of the ground that the body walks on (f,), metres, low-passed at ``cutoff`` Hz.
+
+    In the middle of a stand the body is over the foot; between those times each foot's ground goes straight from
+    one height to the next, so that it is a straight ramp on a slope walked evenly. Mean of the feet.
+    """
+    signals = []
+    for fall, hold in zip(falls, holds, strict=True):
+        if not fall.stands:
+            continue
+        stands = np.array(fall.stands)
+        inset = np.minimum(0.5 * (stands[:, 1] - stands[:, 0]), 0.3 * fps)
+        times = np.stack([stands[:, 0] + inset - 0.5, stands[:, 1] - inset - 0.5 + 1e-6], axis=1)
+        signals.append(np.interp(np.arange(frames), times.ravel(), np.repeat(hold.heights, 2)))
+    if not signals:
+        return np.zeros(frames)
+    return lowpass(np.mean(signals, axis=0), fps, cutoff)
+
+
+def ankle_of(motion: FootMotion, target: FootTarget) -> Array:
+    """The ankle's position (f, 3) that a foot's target asks for."""
+    return target.ball - rot.rotate(target.rotation, motion.shape.ball)
+
+
+def roll_heel(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array) -> FootTarget:
+    """Raise the heel of a foot behind the body, about its ball, where the leg is asked to be longer than it was.
+
+    People push off this way; without it the knee of the trailing leg snaps straight.
+
+    Args:
+        raised: how far the hips are moved up already (f,), metres.
+    """
+    hip = leg.hip + raised[:, None] * UP
+    ankle = ankle_of(motion, target)
+    reach = ankle - hip
+    distance = np.linalg.norm(reach, axis=1)
+    left = rot.rotate(target.rotation, motion.shape.left)
+    ahead = np.stack([left[:, 1], -left[:, 0], np.zeros(len(left))], axis=-1)
+    behind = -np.sum(reach * ahead, axis=1) / leg.full
+    share = minimum_jerk((behind - _BEHIND[0]) / (_BEHIND[1] - _BEHIND[0]))
+    excess = soft_positive(distance - leg.own, 0.004) - 0.5 * 0.004
+    # Metres of leg that a radian of heel lift saves.
+    arm = ankle - target.ball
+    gain = -np.sum(np.cross(left, arm) * reach, axis=1) / np.maximum(distance, 1e-6)
+    size = float(np.linalg.norm(motion.shape.ball))
+    useful = minimum_jerk(gain / (0.5 * size))
+    angle = share * useful * np.maximum(excess, 0.0) / np.maximum(gain, 0.4 * size)
+    angle = _MAX_ROLL * np.tanh(angle / _MAX_ROLL)
+    return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))
+
+
+def pelvis_drop(
+    motions: Sequence[FootMotion], targets: Sequence[FootTarget], legs: Sequence[Leg], raised: Array, fps: float,
+    share: float,
+) -> Array:  # fmt: skip
+    """How far the hips must come down (f,) so that no leg is stretched beyond its limit; smooth in time.
+
+    Args:
+        raised: how far the hips are moved up already (f,), metres.
+        share: share of its full length that a leg may be stretched to, or as far as the source's was.
+    """
+    need = np.zeros(len(raised))
+    for motion, target, leg in zip(motions, targets, legs, strict=True):
+        limit = np.maximum(np.minimum(leg.own, 0.999 * leg.full), share * leg.full)
+        reach = leg.hip + raised[:, None] * UP - ankle_of(motion, target)
+        level = np.linalg.norm(reach[:, :2], axis=1)
+        highest = np.sqrt(np.maximum(limit**2 - level**2, (0.3 * leg.full) ** 2))
+        need = np.maximum(need, reach[:, 2] - highest)
+    return upper_envelope(need, fps, _DROP_WINDOW)
