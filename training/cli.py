@@ -1,0 +1,136 @@
+"""The command line of training: ``train`` makes packs of data sets, ``evaluate`` measures them.
+
+Exit status: 0 done, 2 something the user can mend, 130 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from blender_addon.motion.errors import Cancelled, DatasetError, GaitsmithError
+
+from .progress import Bar, JsonLines, Reporter
+
+_CANCELLED = 130
+
+
+class _Stop:
+    """Remembers that the user wants the run to end."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+
+    def watch_signals(self) -> None:
+        for name in ("SIGTERM", "SIGINT", "SIGBREAK"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._set)
+
+    def _set(self, number: int, frame: Any) -> None:
+        self.wanted = True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    reporter: Reporter = JsonLines() if options.json_lines else Bar()
+    stop = _Stop()
+    stop.watch_signals()
+    try:
+        if options.command == "train":
+            _train(options, reporter, stop)
+        else:
+            _evaluate(options, reporter)
+    except Cancelled:
+        reporter.message("cancelled", message="stopped; go on with --resume")
+        return _CANCELLED
+    except GaitsmithError as error:
+        reporter.message("error", message=error.message, remedy=error.remedy)
+        return 2
+    return 0
+
+
+def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None:
+    from blender_addon.motion.dataset import Dataset
+
+    dataset = Dataset.load(options.dataset)
+    out = Path(options.out)
+    if options.system == "mm":
+        from .mm import make_pack
+
+        metrics = make_pack(dataset, out, options.title)
+    else:
+        _need_torch()
+        from .lmm.run import Limits, LmmRun
+        from .settings import read_settings
+        from .trainer import Watch
+
+        settings = read_settings(Path(options.settings) if options.settings else None)
+        watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)
+        limits = Limits(options.iterations, options.minutes)
+        metrics = LmmRun(dataset, out, settings, limits, watch, options.resume, options.title).train()
+    reporter.message("done", pack=str(out), **metrics)
+
+
+def _evaluate(options: argparse.Namespace, reporter: Reporter) -> None:
+    from .evaluate import evaluate
+
+    dataset = Path(options.dataset) if options.dataset else None
+    reporter.message("done", pack=options.pack, **evaluate(Path(options.pack), dataset))
+
+
+def _need_torch() -> None:
+    try:
+        import onnx  # noqa: F401
+        import torch
+    except ImportError as error:
+        raise DatasetError(
+            f"This Python has no {error.name}, which training needs",
+            "Choose a Python with torch and onnx in the preferences, or: pip install torch onnx tqdm",
+        ) from error
+    # One network of this size runs no faster on more threads, and Blender wants some for itself.
+    torch.set_num_threads(1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m training", description="Train locomotion packs and measure them.")
+    commands = parser.add_subparsers(dest="command")
+    train = commands.add_parser("train", help="make a pack from a data set")
+    train.add_argument("system", choices=("mm", "lmm"), help="mm: an index only, no training; lmm: four networks")
+    train.add_argument("dataset", help="folder made by: python -m blender_addon ingest")
+    train.add_argument("--out", required=True, help="folder of the pack (or a .zip)")
+    train.add_argument("--title", default="", help="the pack's name for people")
+    train.add_argument("--resume", action="store_true", help="go on from the checkpoints of an interrupted run")
+    length = train.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=_positive(float), help="train so long, all stages together")
+    length.add_argument("--iterations", type=_positive(int), help="train every stage so many steps")
+    train.add_argument("--settings", help="TOML file; see training/settings.py")
+    train.add_argument("--checkpoint-seconds", type=_positive(float), default=30.0, help="time between checkpoints")
+    evaluate = commands.add_parser("evaluate", help="measure a pack")
+    evaluate.add_argument("pack", help="folder or zip of the pack")
+    evaluate.add_argument("dataset", nargs="?", help="data set with held-out takes")
+    for command in (parser, train, evaluate):
+        command.add_argument("--json-lines", action="store_true", help="one JSON object a line, for the add-on",
+                             default=False if command is parser else argparse.SUPPRESS)  # fmt: skip
+    return parser
+
+
+def _positive(kind: type[int] | type[float]) -> Any:
+    def convert(text: str) -> float:
+        value = kind(text)
+        if not value > 0:
+            raise ValueError
+        return value
+
+    convert.__name__ = "positive number"
+    return convert
+
+

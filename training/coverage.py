@@ -1,0 +1,74 @@
+"""What a data set covers and where it comes from, as a pack states it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blender_addon.motion.dataset import ACTIONS, Dataset
+from blender_addon.systems.database import Database
+
+#: A band of speeds counts as covered when so much motion of it is there.
+_BAND, _LEAST_SECONDS = 0.1, 3.0
+#: Slow walking is made of starts, stops and short steps: stated as the lowest speed if it is there.
+_LOWEST = 0.3
+
+
+@dataclass(frozen=True)
+class About:
+    """A data set described: actions, licence, credits, what was held out, and figures."""
+
+    actions: tuple[str, ...]
+    licence: str
+    credits: tuple[str, ...]
+    held_out: tuple[str, ...]
+    training: dict[str, Any]
+
+
+def describe(dataset: Dataset) -> About:
+    """What a pack made from ``dataset`` says of its origin."""
+    learned = dataset.part(held_out=False)
+    tags = Counter(tag for entry in learned.tags for tag in entry)
+    licences = dict.fromkeys(source.licence for source in dataset.sources if source.licence)
+    lines = [*dataset.credits, *(source.credit for source in dataset.sources)]
+    known = [line for line in lines if line]
+    # A short credit that a longer line holds already needs no line of its own.
+    credits = tuple(line for line in dict.fromkeys(known) if not any(line != other and line in other for other in known))
+    return About(
+        actions=tuple(action for action in ACTIONS if tags[action]) or ("walk",),
+        licence=", ".join(licences),
+        credits=credits,
+        held_out=tuple(clip.name for clip, held in zip(dataset.clips, dataset.held_out, strict=True) if held),
+        training={
+            "seconds": round(learned.seconds, 1),
+            "clips": len(learned),
+            "tags": dict(tags.most_common()),
+            "sources": sorted({source.path for source in learned.sources if source.path}),
+        },
+    )
+
+
+def covered_speeds(database: Database) -> tuple[float, float]:
+    """Slowest and fastest speed (m/s) of which there are some seconds, without a gap between."""
+    window = max(1, round(database.fps))
+    speeds = []
+    for first, last in database.ranges:
+        step = np.linalg.norm(database.root_step[first:last, :2].astype(np.float64), axis=1) * database.fps
+        if len(step) > window:
+            speeds.append(np.convolve(step, np.full(window, 1.0 / window), mode="valid"))
+    if not speeds:
+        return (0.0, 0.0)
+    counts, _ = np.histogram(np.concatenate(speeds), bins=np.arange(0.0, 10.0, _BAND))
+    enough = counts / database.fps >= _LEAST_SECONDS
+    low = int(round(_LOWEST / _BAND))
+    covered = np.nonzero(enough[low:])[0]
+    if len(covered) == 0:
+        return (0.0, float(np.max(np.concatenate(speeds))))
+    begin = low + int(covered[0])
+    end = begin
+    while end < len(enough) and enough[end]:
+        end += 1
+    return (round(begin * _BAND, 2), round(end * _BAND, 2))

@@ -1,0 +1,226 @@
+"""A whole training of Learned Motion Matching: data, three stages, a pack."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from blender_addon.motion.dataset import Dataset
+from blender_addon.motion.errors import DatasetError
+from blender_addon.systems import learned_motion_matching as runtime
+from blender_addon.systems.database import Database
+from blender_addon.systems.features import DEFAULT_WEIGHTS
+from blender_addon.systems.packs import PackInfo, write_pack
+
+from .. import checkpoints, export
+from ..coverage import covered_speeds, describe
+from ..settings import LmmSettings, StageSettings
+from ..trainer import Budget, Outcome, Task, Trainer, Watch
+from . import starts
+from .data import Frames, check_enough
+from .networks import fold
+from .tasks import DecompressorTask, ProjectorTask, StepperTask
+
+_STAGES = ("decompressor", "stepper", "projector")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to train; without either the settings' iterations count.
+
+    Attributes:
+        iterations: of every stage. minutes: of all stages together.
+    """
+
+    iterations: int | None = None
+    minutes: float | None = None
+
+
+@dataclass
+class LmmRun:
+    """One training, from a data set to a pack.
+
+    Attributes:
+        dataset: what to learn. out: where the pack goes. settings, limits: how.
+        watch: reporter and cancelling. resume: go on from the checkpoints of an earlier run.
+        title: the pack's, for people.
+    """
+
+    dataset: Dataset
+    out: Path
+    settings: LmmSettings
+    limits: Limits
+    watch: Watch
+    resume: bool = False
+    title: str = ""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where the checkpoints lie, beside the pack."""
+        return self.out.with_name(f".{self.out.name}.training")
+
+    def train(self) -> dict[str, Any]:
+        """Train, write the pack and return its metrics.
+
+        Raises:
+            DatasetError: too little motion, or a checkpoint of another training. Cancelled: asked to
+            stop; checkpoints are left for ``resume``.
+        """
+        database, frames, held_out = self._prepare()
+        self._claim_folder()
+        coding = DecompressorTask(
+            frames, self.settings.decompressor.batch, self.settings.decompressor.window, held_out
+        )
+        self._stage(coding, self.settings.decompressor)
+        latents, mean, scale = normalized_latents(coding, frames)
+        checked = None if held_out is None else (held_out, (coding.latents(held_out) - mean) / scale)
+        stepping = StepperTask(
+            frames, latents, self.settings.stepper.batch, self.settings.stepper.window, self.settings.stepper.noise,
+            checked,
+        )  # fmt: skip
+        self._stage(stepping, self.settings.stepper)
+        projecting = ProjectorTask(frames, latents, self.settings.projector.batch, self.settings.projector.noise)
+        self._stage(projecting, self.settings.projector)
+        metrics = self._metrics(coding, held_out)
+        files = network_files(coding, stepping, projecting, (mean, scale))
+        chosen = torch.from_numpy(starts.choose(database, self.settings.seed))
+        states = torch.cat([frames.features[chosen], latents[chosen]], dim=1)
+        files[runtime.STARTS] = starts.starts_file(database, states.numpy())
+        write_pack(self.out, self._info(database, metrics), files)
+        checkpoints.save(self.folder / "compressor.pt", compressor_state(coding, frames, mean, scale))
+        for stage in _STAGES:
+            (self.folder / f"{stage}.pt").unlink(missing_ok=True)
+        return metrics
+
+    def _prepare(self) -> tuple[Database, Frames, Frames | None]:
+        learned, kept = self.dataset.part(held_out=False), self.dataset.part(held_out=True)
+        self.watch.reporter.message("stage", stage="data", message="assembling the data")
+        self._check_lengths(learned)
+        database = Database.build(learned.clips, mirror=self.settings.mirror)
+        check_enough(database)
+        frames = Frames.of(database)
+        try:
+            held_out = Frames.of(Database.build(kept.clips, mirror=False), frames)
+        except DatasetError:
+            held_out = None  # nothing was kept back: train without validation
+        return database, frames, held_out
+
+    def _check_lengths(self, learned: Dataset) -> None:
+        """Raise `DatasetError` unless some clip is as long as the stepper's window."""
+        need = max(self.settings.stepper.window, self.settings.decompressor.window)
+        longest = max((len(clip) for clip in learned.clips), default=0)
+        if longest < need + 1:
+            raise DatasetError(
+                f"The longest clip has {longest} frames; training needs stretches of {need + 1}",
+                "Add longer clips",
+            )
+
+    def _claim_folder(self) -> None:
+        """Make sure that what lies in the folder belongs to this very training, or is gone."""
+        mark = self.folder / "training.txt"
+        mine = fingerprint(self.dataset, self.settings, self.limits)
+        if self.resume and mark.exists():
+            if mark.read_text(encoding="utf-8") != mine:
+                raise DatasetError(
+                    f"What lies in {self.folder} was begun with other data or settings",
+                    "Train without --resume, or with the data, settings and length it was begun with",
+                )
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        mark.write_text(mine, encoding="utf-8")
+
+    def _stage(self, task: Task, settings: StageSettings) -> None:
+        shares = [getattr(self.settings, stage).time_share for stage in _STAGES]
+        at = _STAGES.index(task.name)
+        share = shares[at] / sum(shares)
+        if self.limits.minutes is not None:
+            budget = Budget(seconds=60.0 * self.limits.minutes * share)
+        else:
+            budget = Budget(iterations=self.limits.iterations or settings.iterations)
+        low = sum(shares[:at]) / sum(shares)
+        watch = Watch(
+            self.watch.reporter, self.watch.cancelled, (low, low + share), self.watch.checkpoint_seconds,
+            self.watch.validate_seconds,
+        )  # fmt: skip
+        trainer = Trainer(task, settings, budget, self.settings.seed + at, self.folder / f"{task.name}.pt", watch)
+        self.outcomes[task.name] = trainer.run(resume=True)
+
+    def _metrics(self, coding: DecompressorTask, held_out: Frames | None) -> dict[str, Any]:
+        metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
+        if held_out is not None:
+            errors = 100.0 * coding.joint_errors(held_out)
+            metrics["held_out_joint_error_cm_mean"] = round(float(errors.mean()), 4)
+            metrics["held_out_joint_error_cm_p95"] = round(float(errors.flatten().quantile(0.95)), 4)
+        for name, outcome in self.outcomes.items():
+            metrics[f"{name}_iterations"] = outcome.iterations
+            if outcome.validation is not None and name != "decompressor":
+                metrics[f"{name}_validation"] = round(outcome.validation, 5)
+        return metrics
+
+    def _info(self, database: Database, metrics: dict[str, Any]) -> PackInfo:
+        features, poses = runtime.layouts(database.skeleton)
+        about = describe(self.dataset)
+        return PackInfo(
+            system="lmm", title=self.title or self.out.stem, fps=database.fps, skeleton=database.skeleton,
+            layouts={"features": features, "poses": poses}, speeds=covered_speeds(database),
+            actions=about.actions, licence=about.licence, credits=about.credits,
+            training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
+            held_out=about.held_out, metrics=metrics, weights=dict(DEFAULT_WEIGHTS),
+        )  # fmt: skip
+
+
+def normalized_latents(coding: DecompressorTask, frames: Frames) -> tuple[Tensor, Tensor, Tensor]:
+    """Frozen z of all frames (n, 32), normalised; with the mean (32,) and the common scale ()."""
+    latents = coding.latents(frames)
+    mean, scale = latents.mean(dim=0), latents.std(dim=0).mean().clamp_min(1e-6)
+    return (latents - mean) / scale, mean, scale
+
+
+def network_files(
+    coding: DecompressorTask, stepping: StepperTask, projecting: ProjectorTask, latent: tuple[Tensor, Tensor]
+) -> dict[str, bytes]:
+    """The pack's ONNX files; normalisations are folded into the layers."""
+    features = coding.frames.features.shape[1]
+    mean = torch.cat([torch.zeros(features), -latent[0] / latent[1]])
+    scale = torch.cat([torch.ones(features), (1.0 / latent[1]).expand(len(latent[0]))])
+    pose_size = coding.frames.pose_size
+    decompressor = fold(
+        coding.decompressor, (mean, scale), (coding.frames.scaling.mean[:pose_size], coding.frames.scaling.pose_scale)
+    )
+    step = fold(stepping.network, None, (torch.zeros_like(stepping.scale), stepping.scale))
+    return {
+        runtime.DECOMPRESSOR: export.perceptron(decompressor, "state", "pose"),
+        runtime.STEPPER: export.stepper(step),
+        runtime.PROJECTOR: export.perceptron(projecting.network, "features", "state"),
+    }
+
+
+def compressor_state(coding: DecompressorTask, frames: Frames, mean: Tensor, scale: Tensor) -> dict[str, Any]:
+    """What `training.evaluate` needs to measure the reconstruction again; not part of a pack."""
+    return {
+        "compressor": coding.compressor.state_dict(), "decompressor": coding.decompressor.state_dict(),
+        "latent_mean": mean, "latent_scale": scale,
+        "states_mean": frames.scaling.mean, "states_scale": frames.scaling.scale,
+        "pose_scale": frames.scaling.pose_scale,
+        "features_mean": torch.from_numpy(frames.normalizer.mean),
+        "features_scale": torch.from_numpy(frames.normalizer.scale),
+    }  # fmt: skip
+
+
+def fingerprint(dataset: Dataset, settings: LmmSettings, limits: Limits) -> str:
+    """A text that two trainings share only if they have the same data, settings and length."""
+    digest = hashlib.sha256(repr((settings, limits, dataset.held_out)).encode())
+    for clip in dataset.clips:
+        digest.update(np.ascontiguousarray(clip.hips).tobytes())
+        digest.update(np.ascontiguousarray(clip.rotations[::7]).tobytes())
+    return digest.hexdigest()
+
