@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +125,22 @@ def corners_of(track: Track, facing: Facing, limits: Limits) -> Corners:
         stands = abs(angle) >= limits.stop_angle
         out.append(CornerTurn(corner, angle, seconds, lead, max(seconds - 2.0 * lead, 0.2) if stands else 0.0))
     return tuple(out)
+
+
+def one_by_one(corners: Corners, timing: Timing, limits: Limits) -> Corners:
+    """Corners with standing time added so that no turn begins before the one before it ends.
+
+    Returns the very same corners when nothing overlaps.
+    """
+    turns = [corner.turn(timing, limits) for corner in corners]
+    out = list(corners)
+    for number in range(1, len(corners)):
+        # Two turns may share the edge in which one ends and the other begins.
+        overlap = turns[number - 1].end - min(limits.turn_edge, 0.3) - turns[number].start
+        if overlap > 0.05:
+            corner = corners[number]
+            out[number] = replace(corner, stop=max(corner.stop, 0.1) + overlap)
+    return tuple(out) if any(a is not b for a, b in zip(out, corners, strict=True)) else corners
 
 
 def caps(track: Track, asked: Array, wished: Array, corners: Corners, facing: Facing, limits: Limits) -> Array:

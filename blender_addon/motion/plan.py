@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .errors import PathError
 from .facing import Facing, Turn, facing_along, yaw_over_time
-from .limits import CREEP, Corners, Limits, caps, corners_of, stops_along, too_quick
+from .limits import CREEP, Corners, Limits, caps, corners_of, one_by_one, stops_along, too_quick
 from .path import SHORTEST, RootPath
 from .rounding import Track, round_off
 from .schedule import STAND, Schedule, Stretch, fitted, speed_along
@@ -22,6 +22,8 @@ IntArray = npt.NDArray[np.int64]
 
 __all__ = ["Facing", "Limits", "Plan", "desired_trajectory", "make_plan"]
 
+#: How often the plan is made slower where it passes a limit.
+_TRIES = 4
 _LONGEST_PLAN = 4 * 3600.0
 #: Below this speed (m/s) and without turning the action is to stand.
 _STANDING = 0.02
@@ -119,16 +121,18 @@ def make_plan(
     wished = facing_along(track, facing)
     corners = corners_of(track, facing, limits)
     cap = caps(track, asked, wished, corners, facing, limits)
-    stops = stops_along(track, stretches, corners)
-    for _ in range(3):
+    for _ in range(_TRIES):
+        stops = stops_along(track, stretches, corners)
         timing = ramp(track.travelled, cap, stops, limits.acceleration, limits.deceleration, limits.hold)
         if timing.seconds > _LONGEST_PLAN:
             raise PathError("The way takes more than four hours", "Shorten the path or raise the speeds")
         plan, travelled = _sample(track, timing, wished, corners, stretches, limits, fps)
         slower = too_quick(track, travelled, plan.speed, plan.yaw_rate, limits)
-        if slower is None:
+        apart = one_by_one(corners, timing, limits)
+        if slower is None and apart is corners:
             break
-        cap = np.maximum(np.minimum(cap, slower), CREEP)
+        corners = apart
+        cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
     notes = (*notes, *_unreached(stretches, plan))
     return replace(plan, distance=plan.distance + start, notes=notes)
 

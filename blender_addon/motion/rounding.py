@@ -32,6 +32,8 @@ _TIP = 1.5
 #: Half width at smooth places, per metre of allowed rounding; moves a circle of 2 m radius by 0.7 mm.
 _BASE = 2.5
 _WIDEST = 0.3
+#: A hand trembles within so many metres.
+_TREMBLE = 0.15
 
 #: A bend of a smaller radius (metres) is a corner, turned in steps, when it is over within _SHORT metres, or within
 #: _LONGER and rounder than _ROUND (metres); others are walked round.
@@ -39,6 +41,8 @@ _TIGHT_RADIUS = 0.45
 _SHORT, _LONGER, _ROUND = 0.3, 0.4, 0.28
 #: Tight runs less than this apart (metres) are one; each takes its tails with it as far as _TAIL metres.
 _GAP, _TAIL = 0.12, 0.1
+#: A curve of a smaller radius (metres) than this is crept along when it is no corner.
+_TIGHTEST = 0.02
 
 
 @dataclass(frozen=True)
@@ -101,15 +105,20 @@ def round_off(path: RootPath, rounding: float) -> Track:
     bend = _bends(path.points)
     corner = _is_corner(path, bend, rounding)
     smooth = _through_vertices(path, s, corner)
-    width = _widths(path, s, bend, corner, max(rounding, 0.002))
+    allowed = max(rounding, 0.002)
+    width = _widths(path, s, bend, corner, allowed)
     drawn = path.position(s)
-    for _ in range(4):
+    for _ in range(5):
         rounded = _average(s, _average(s, smooth, width), 0.5 * width)
-        deviation = _deviation(path, s, rounded, drawn)
-        if deviation <= max(rounding, 0.002):
+        away = _deviation(path, s, rounded, drawn)
+        if away.max() <= allowed:
             break
-        width = 0.7 * width
-    return _track(s, rounded, deviation)
+        width = _narrower(s, width, away, allowed)
+    else:
+        moved = np.hypot(*(rounded - drawn).T)[:, None]
+        rounded = drawn + (rounded - drawn) * np.minimum(1.0, 0.95 * allowed / np.maximum(moved, 1e-9))
+        away = _deviation(path, s, rounded, drawn)
+    return _track(s, rounded, float(away.max()))
 
 
 def _bends(points: Array) -> Array:
@@ -163,21 +172,48 @@ def _hermite(t: Array, length: Array, p0: Array, p1: Array, m0: Array, m1: Array
 def _widths(path: RootPath, s: Array, bend: Array, corner: BoolArray, rounding: float) -> Array:
     """Half width (m,) of the moving average: the base width, more at corners as far as legs and rounding allow."""
     base = min(_BASE * rounding, _WIDEST)
-    width = np.full(len(s), base)
-    vertices = np.flatnonzero(corner & (np.abs(bend) > 0.02))
-    if len(vertices):
-        legs = np.diff(np.concatenate([[0.0], path.arc[vertices], [path.length]]))
-        half = np.abs(bend[vertices]) / 2.0
-        # The tip of a corner of turning angle a moves inward by shift * sin(a/2); its distance to the legs is
-        # that times cos(a/2).
-        shift = np.minimum(0.95 * rounding / np.maximum(np.sin(half) * np.cos(half), 1e-3),
-                           _TIP * rounding / np.sin(half))  # fmt: skip
-        wanted = np.minimum.reduce([shift / _MEAN_SHIFT, np.full(len(half), _WIDEST), legs[:-1] / 3.1, legs[1:] / 3.1])
-        for place, wide in zip(path.arc[vertices], wanted, strict=True):
-            lo, hi = np.searchsorted(s, [place - 1.6 * wide, place + 1.6 * wide])
-            width[lo : hi + 1] = wide
-    inner = np.minimum(width, np.minimum(s, path.length - s) + base)
-    return _slope_limited(s, inner, 0.4)
+    size = np.abs(bend)
+    rough = _is_rough(path, bend)
+    width = np.where(np.interp(s, path.arc, rough.astype(np.float64)) > 0.5, _WIDEST, base)
+    vertices = np.flatnonzero(corner & (size > 0.02) & ~rough)
+    half = size[vertices] / 2.0
+    # The tip of a corner of turning angle a moves inward by shift * sin(a/2); its distance to the legs is that
+    # times cos(a/2).
+    shift = np.minimum(0.95 * rounding / np.maximum(np.sin(half) * np.cos(half), 1e-3), _TIP * rounding / np.sin(half))
+    wanted = np.minimum(np.minimum(shift / _MEAN_SHIFT, _WIDEST), _straight_legs(path, size, vertices) / 3.1)
+    # The narrowest last, so that it holds where two corners' zones meet.
+    for vertex in np.argsort(-wanted):
+        place, wide = path.arc[vertices[vertex]], max(float(wanted[vertex]), base)
+        lo, hi = np.searchsorted(s, [place - 1.6 * wide, place + 1.6 * wide])
+        width[lo : hi + 1] = wide
+    return _slope_limited(s, np.minimum(width, np.minimum(s, path.length - s) + base), 0.4)
+
+
+def _straight_legs(path: RootPath, size: Array, vertices: npt.NDArray[np.int64]) -> Array:
+    """How far (k,) from each of ``vertices`` (k,) the path goes nearly straight to both sides, the shorter one."""
+    turned = np.cumsum(size)
+    little = np.maximum(0.15, 0.3 * size[vertices])
+    after = np.searchsorted(turned, turned[vertices] + little, side="right")
+    before = np.searchsorted(turned, turned[vertices] - size[vertices] - little, side="left")
+    ends = path.arc[np.minimum(after, len(size) - 1)] - path.arc[vertices]
+    return np.asarray(np.minimum(ends, path.arc[vertices] - path.arc[np.clip(before, 0, len(size) - 1)]))
+
+
+def _is_rough(path: RootPath, bend: Array) -> BoolArray:
+    """Vertices (n,) where the line trembles: within a short window it turns to and fro by much more than it turns."""
+    net = np.concatenate([[0.0], np.cumsum(bend)])
+    all_in_all = np.concatenate([[0.0], np.cumsum(np.abs(bend))])
+    lo = np.searchsorted(path.arc, path.arc - _TREMBLE, side="left")
+    hi = np.searchsorted(path.arc, path.arc + _TREMBLE, side="right")
+    turned = all_in_all[hi] - all_in_all[lo]
+    return np.asarray((turned - np.abs(net[hi] - net[lo]) > np.radians(40.0)) & (hi - lo > 3))
+
+
+def _narrower(s: Array, width: Array, away: Array, allowed: float) -> Array:
+    """Half widths (m,) made smaller around the places that left the curve by more than ``allowed`` metres."""
+    factor = np.clip(0.85 * allowed / np.maximum(away, 1e-9), 0.3, 1.0)
+    factor[away <= allowed] = 1.0
+    return _slope_limited(s, width * _slope_limited(s, factor, 2.0), 0.4)
 
 
 def _slope_limited(s: Array, width: Array, slope: float) -> Array:
@@ -213,21 +249,19 @@ def _integral_at(x: Array, grid: Array, integral: Array, value: Array, step: flo
     return np.asarray(integral[index] + step * part * (value[index] + 0.5 * part * (value[index + 1] - value[index])))
 
 
-def _deviation(path: RootPath, s: Array, rounded: Array, drawn: Array) -> float:
-    """Greatest distance from the rounded to the drawn curve, metres.
+def _deviation(path: RootPath, s: Array, rounded: Array, drawn: Array) -> Array:
+    """Distance (m,) from the rounded to the drawn curve, metres, never too small.
 
     Only nodes that left their own place by more than a millimetre are looked up.
     """
-    moved = np.hypot(*(rounded - drawn).T)
-    far = np.flatnonzero(moved > 1e-3)
-    near = float(moved[moved <= 1e-3].max(initial=0.0))
-    if not len(far):
-        return near
-    offsets = np.linspace(-1.0, 1.0, 33)
-    reach = moved[far][:, None] * offsets * 1.5
-    places = path.position((s[far][:, None] + reach).ravel()).reshape(len(far), len(offsets), 2)
-    away = np.hypot(rounded[far, None, 0] - places[..., 0], rounded[far, None, 1] - places[..., 1])
-    return max(near, float(away.min(axis=1).max()))
+    away = np.hypot(*(rounded - drawn).T)
+    far = np.flatnonzero(away > 1e-3)
+    if len(far):
+        reach = away[far][:, None] * np.linspace(-1.5, 1.5, 33)
+        places = path.position((s[far][:, None] + reach).ravel()).reshape(len(far), -1, 2)
+        found = np.hypot(rounded[far, None, 0] - places[..., 0], rounded[far, None, 1] - places[..., 1])
+        away[far] = found.min(axis=1)
+    return np.asarray(away)
 
 
 def _track(s: Array, positions: Array, deviation: float) -> Track:
@@ -243,25 +277,43 @@ def _track(s: Array, positions: Array, deviation: float) -> Track:
 
 
 def _corners(travelled: Array, turn: Array, curvature: Array) -> tuple[Corner, ...]:
-    """Runs of tight curvature, joined over short gaps, that are short enough to be passed in one turn."""
-    tight = np.flatnonzero(np.abs(curvature) > 1.0 / _TIGHT_RADIUS)
-    if not len(tight):
-        return ()
-    split = np.flatnonzero(np.diff(travelled[tight]) > _GAP)
-    firsts = tight[np.concatenate([[0], split + 1])]
-    lasts = tight[np.concatenate([split, [len(tight) - 1]])]
+    """Runs of tight curvature that are short enough to be passed in one turn, with their tails."""
     lowest = 0
     out = []
     soft = np.abs(curvature) < 0.2 / _TIGHT_RADIUS
-    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+    runs = _tight_runs(travelled, turn, curvature, 0, len(turn), _TIGHT_RADIUS)
+    for number, (first, last) in enumerate(runs):
         part = np.cumsum(np.abs(turn[first : last + 1]))
-        long = travelled[last] - travelled[first]
-        if long > _LONGER or (long > _SHORT and long > _ROUND * part[-1]):
-            continue
         middle = min(first + int(np.searchsorted(part, 0.5 * part[-1])), last)
-        tails = (travelled < travelled[first] - _TAIL) | (travelled > travelled[last] + _TAIL) | soft
-        first = max(int(np.flatnonzero(tails[:first])[-1]) + 1 if tails[:first].any() else 0, lowest)
-        last += int(np.argmax(tails[last:])) if tails[last:].any() else len(tails) - 1 - last
+        highest = runs[number + 1][0] - 1 if number + 1 < len(runs) else len(turn) - 1
+        begin, end = np.searchsorted(travelled, [travelled[first] - _TAIL, travelled[last] + _TAIL])
+        begin, end = max(int(begin), lowest), min(int(end), highest)
+        before, after = np.flatnonzero(soft[begin:first]), np.flatnonzero(soft[last : end + 1])
+        first = begin + int(before[-1]) + 1 if len(before) else begin
+        last = last + int(after[0]) if len(after) else end
         lowest = last + 1
         out.append(Corner(first, last, middle, float(turn[first : last + 1].sum())))
     return tuple(out)
+
+
+def _tight_runs(
+    travelled: Array, turn: Array, curvature: Array, begin: int, end: int, radius: float
+) -> list[tuple[int, int]]:
+    """First and last nodes, in order, of runs in begin..end-1 of a radius below ``radius`` that are corners.
+
+    Runs over short gaps are one. A run too long to be one turn is searched for tighter ones; what is left is walked.
+    """
+    tight = begin + np.flatnonzero(np.abs(curvature[begin:end]) > 1.0 / radius)
+    if not len(tight) or radius < _TIGHTEST:
+        return []
+    split = np.flatnonzero(np.diff(travelled[tight]) > _GAP * radius / _TIGHT_RADIUS)
+    out: list[tuple[int, int]] = []
+    firsts = tight[np.concatenate([[0], split + 1])].tolist()
+    lasts = tight[np.concatenate([split, [len(tight) - 1]])].tolist()
+    for first, last in zip(firsts, lasts, strict=True):
+        long = travelled[last] - travelled[first]
+        if long <= _SHORT or (long <= _LONGER and long <= _ROUND * np.abs(turn[first : last + 1]).sum()):
+            out.append((first, last))
+        else:
+            out += _tight_runs(travelled, turn, curvature, first, last + 1, 0.5 * radius)
+    return out
