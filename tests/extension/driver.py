@@ -84,12 +84,42 @@ def bake(blend: str) -> dict[str, Any]:
     path = bpy.data.objects.new("Path", curve)
     scene = bpy.context.scene
     scene.collection.objects.link(path)
-    return press_bake(path, blend)
+
+    # The buttons of the panel, in the order a person presses them.
+    bpy.ops.gaitsmith.character_create()
+    armature = next(ob for ob in scene.objects if ob.type == "ARMATURE")
+    scene.gaitsmith.armature, scene.gaitsmith.curve = armature, path
+    result = bpy.ops.gaitsmith.bake()
+    message = bpy.context.window_manager.gaitsmith.message
+
+    action = armature.animation_data.action if armature.animation_data else None
+    if action is None:
+        return {"result": sorted(result), "message": message}
+    first, last = (round(frame) for frame in action.frame_range)
+    bpy.ops.wm.save_as_mainfile(filepath=blend)
+    return {
+        "result": sorted(result), "message": message, "frames": last - first + 1, "curves": len(curves_of(action)),
+        "first": hips_at(armature, first), "last": hips_at(armature, last), "figures": len(scene.gaitsmith.report),
+        "saved": Path(blend).is_file(), "torch": "torch" in sys.modules,
+    }  # fmt: skip
 
 
-def press_bake(path: Any, blend: str) -> dict[str, Any]:
-    """The buttons of the panel, in the order a person presses them."""
-    raise NotImplementedError
+def curves_of(action: Any) -> list[Any]:
+    """The animation curves of an action, in Blender 4.2 and in 5.3."""
+    if getattr(action, "layers", None):
+        return [c for layer in action.layers for strip in layer.strips for bag in strip.channelbags for c in bag.fcurves]
+    return list(action.fcurves)
+
+
+def hips_at(armature: Any, frame: int) -> list[float]:
+    """Where the hips are in the world, seen from above, as Blender evaluates it."""
+    import bpy
+
+    bpy.context.scene.frame_set(frame)
+    evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    hips = next(row.bone for row in bpy.context.scene.gaitsmith.bones if row.role == "hips")
+    place = evaluated.matrix_world @ evaluated.pose.bones[hips].matrix.translation
+    return [round(place.x, 4), round(place.y, 4)]
 
 
 def state() -> dict[str, Any]:

@@ -56,11 +56,12 @@ def test_onnxruntime_comes_from_the_bundled_wheel(in_blender: Step, resources: P
 @pytest.mark.usefixtures("installed")
 def test_it_bakes_with_the_shipped_pack(in_blender: Step, tmp_path: Path) -> None:
     baked = in_blender("bake", tmp_path / "shot with spaces.blend")
+    assert baked["result"] == ["FINISHED"], baked
     assert baked["frames"] > 60 and baked["curves"] > 50
     # From the start of the curve to its end, 2 m and then the diagonal of 1 m by 2 m.
     assert baked["first"] == pytest.approx([0.0, 0.0], abs=0.1)
     assert baked["last"] == pytest.approx([1.0, -4.0], abs=0.1)
-    assert baked["torch"] is False and baked["saved"]
+    assert baked["torch"] is False and baked["saved"] and baked["figures"] > 5
 
 
 def test_command_lines_start_from_the_extension_s_folder(installed: dict[str, Any]) -> None:
