@@ -27,8 +27,8 @@ COLUMNS = (
     ("slide_max", "slide"), ("skate_contact", "skate c"), ("skate_all", "skate a"), ("skate_ratio", "ratio%"),
     ("foot_yaw_p90", "yaw90"), ("foot_yaw_max", "yawmax"), ("lock_offset", "lock"), ("double_support", "both"),
     ("pelvis_drop", "drop"), ("pop_p99", "pop99"), ("pop_max", "popmax"), ("jitter", "jitter"),
-    ("liveliness", "lively"), ("penetration_p95", "pen95"), ("float_p95", "flt95"), ("response", "resp"),
-    ("rest", "rest"),
+    ("liveliness", "lively"), ("sway", "sway"), ("penetration_p95", "pen95"), ("float_p95", "flt95"),
+    ("response", "resp"), ("rest", "rest"),
 )  # fmt: skip
 
 

@@ -59,14 +59,14 @@ from .metrics_reference import (
     SpeedTable,
     capture_reference,
 )
-from .metrics_smoothness import angular_update, jerk, knee_acceleration, knee_angles
+from .metrics_smoothness import angular_update, hips_sway, jerk, knee_acceleration, knee_angles
 
 __all__ = [
     "MEASURE_FPS", "SPEED_EDGES", "Baseline", "CaptureReference", "ContactScore", "FrameStats", "Ground",
     "PerContact", "Reference", "SpeedTable", "angular_update", "at_measuring_rate", "ball_positions", "ball_speed",
     "body_facing", "capture_reference", "contact_score", "corners", "difference", "distance_to_polyline",
     "floating", "foot_heading", "foot_skate", "foot_yaws", "heading_error", "held_contacts", "hips_path_error",
-    "hips_speed", "intervals", "jerk", "knee_acceleration", "knee_angles", "longest_run", "low_and_fast",
+    "hips_speed", "hips_sway", "intervals", "jerk", "knee_acceleration", "knee_angles", "longest_run", "low_and_fast",
     "low_pass", "mean_skate", "measured_rest_heights", "moving_frames", "near_corners", "penetration",
     "phase_error", "response_time", "rest_heights", "rest_speed", "root_path_error", "slides", "sole_heights",
     "speed_error", "start_response", "steady_frames", "windowed",

@@ -169,10 +169,10 @@ def start_response(clip: Clip, planned_speed: Array) -> tuple[float, float, int]
 def rest_speed(clip: Clip, planned_speed: Array) -> tuple[float, int]:
     """Greatest joint speed in the last second of a plan that stands still then, m/s, and its frame.
 
-    NaN when the plan still moves in the last second, or is shorter.
+    NaN when the plan still moves (over 0.05 m/s) in the last second, or is shorter.
     """
     frames = round(clip.fps)
-    if len(clip) <= frames + 1 or np.max(planned_speed[-frames:]) > 0.01:
+    if len(clip) <= frames + 1 or np.max(planned_speed[-frames:]) > 0.05:
         return float("nan"), len(clip) - 1
     tail = clip.world[0][-frames - 1 :]
     speed = np.max(np.linalg.norm(np.diff(tail, axis=0), axis=-1), axis=-1) * clip.fps

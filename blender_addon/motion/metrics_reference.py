@@ -13,7 +13,7 @@ from .clip import Clip
 from .errors import DatasetError
 from .metrics_basics import Ground, IntArray, at_measuring_rate, hips_speed
 from .metrics_feet import foot_skate, low_and_fast, measured_rest_heights
-from .metrics_smoothness import angular_update, jerk, knee_acceleration
+from .metrics_smoothness import angular_update, hips_sway, jerk, knee_acceleration
 from .rotations import Array
 from .terrain import FlatGround
 
@@ -36,6 +36,7 @@ class Baseline:
         knee_p99, knee_p999: percentiles of the knees' angular acceleration, degrees/s^2.
         skate: foot skate over all frames, cm/frame.
         skate_ratio: share of frames with the toe low and fast, 0..1.
+        sway: root mean square of the hips' sideways sway, metres.
     """
 
     frames: int
@@ -45,6 +46,7 @@ class Baseline:
     knee_p999: float
     skate: float
     skate_ratio: float
+    sway: float
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class FrameStats:
         knee: knee acceleration (f, legs), degrees/s^2.
         skate: mean of the feet (f,), cm/frame.
         low_fast: share of the feet low and fast (f,).
+        sway: the hips' sideways sway (f,), metres.
     """
 
     speed: Array
@@ -65,6 +68,7 @@ class FrameStats:
     knee: Array
     skate: Array
     low_fast: Array
+    sway: Array
 
     @classmethod
     def of(cls, clip: Clip, ground: Ground | None = None, rest: Array | None = None) -> FrameStats:
@@ -74,6 +78,7 @@ class FrameStats:
         return cls(
             hips_speed(clip), jerk(clip), angular_update(clip), knee_acceleration(clip),
             foot_skate(clip, ground, rest).mean(axis=1), low_and_fast(clip, ground, rest).mean(axis=1),
+            hips_sway(clip),
         )  # fmt: skip
 
     @classmethod
@@ -95,7 +100,7 @@ class FrameStats:
         p99, p999 = np.percentile(knee, [99.0, 99.9]) if len(knee) else (np.nan, np.nan)
         return Baseline(
             len(self), _mean(self.jerk), _mean(self.update), float(p99), float(p999),
-            _mean(self.skate), _mean(self.low_fast),
+            _mean(self.skate), _mean(self.low_fast), float(np.sqrt(_mean(self.sway**2))),
         )  # fmt: skip
 
 
@@ -106,7 +111,7 @@ class SpeedTable:
     Attributes:
         edges: limits of the ranges (n + 1,), m/s.
         seconds: seconds of capture in each range (n,).
-        jerk, update, skate, skate_ratio: as in `Baseline`, of each range (n,).
+        jerk, update, skate, skate_ratio, sway: as in `Baseline`, of each range (n,).
         knee: histogram of the knees' acceleration over `KNEE_EDGES` (n, classes), counts.
     """
 
@@ -116,6 +121,7 @@ class SpeedTable:
     update: Array
     skate: Array
     skate_ratio: Array
+    sway: Array
     knee: Array
 
     @classmethod
@@ -142,7 +148,7 @@ class SpeedTable:
         return cls(
             limits, seconds, np.array([p.jerk for p in pools]), np.array([p.update for p in pools]),
             np.array([p.skate for p in pools]), np.array([p.skate_ratio for p in pools]),
-            np.array(knee, dtype=np.float64),
+            np.array([p.sway for p in pools]), np.array(knee, dtype=np.float64),
         )  # fmt: skip
 
     def ranges(self, speeds: Array) -> IntArray:
@@ -158,6 +164,7 @@ class SpeedTable:
             len(speeds), float(share @ self.jerk), float(share @ self.update),
             _quantile(spread, 0.99), _quantile(spread, 0.999),
             float(share @ self.skate), float(share @ self.skate_ratio),
+            float(np.sqrt(share @ self.sway**2)),
         )  # fmt: skip
 
     def knee_p999(self, speeds: Array) -> Array:
@@ -181,7 +188,7 @@ class SpeedTable:
             shapes = [np.shape(getattr(table, name)) for name in cls.__dataclass_fields__]
         except (KeyError, TypeError, ValueError) as error:
             raise DatasetError(f"The table of the capture's speeds is malformed ({error})") from error
-        if shapes != [(count + 1,), *[(count,)] * 5, (count, len(KNEE_EDGES) - 1)] or count == 0:
+        if shapes != [(count + 1,), *[(count,)] * 6, (count, len(KNEE_EDGES) - 1)] or count == 0:
             raise DatasetError("The table of the capture's speeds has arrays of the wrong size")
         return table
 

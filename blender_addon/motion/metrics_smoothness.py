@@ -1,6 +1,6 @@
-"""Measures of smoothness and life: knee acceleration (pops), jerk (jitter), angular update (liveliness).
+"""Measures of smoothness and life: knee acceleration (pops), jerk (jitter), angular update (liveliness), sway.
 
-All are per second at the clip's own rate; compare them only at one rate (`at_measuring_rate`).
+Derivatives are per second at the clip's own rate; compare them only at one rate (`at_measuring_rate`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,13 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
-from .metrics_basics import difference
+from .metrics_basics import difference, low_pass
 from .rotations import Array
+
+#: Sway is what the hips do above this frequency, Hz; strides are faster, bends of the path slower.
+SWAY_CUTOFF_HZ = 0.35
+#: Frames that turn faster are left out: there the path itself bends too fast to be told from sway, rad/s.
+SWAY_TURN_LIMIT = 0.5
 
 
 def knee_angles(clip: Clip) -> Array:
@@ -61,3 +66,17 @@ def angular_update(clip: Clip) -> Array:
         angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
         out[1:] = np.degrees(np.mean(angle, axis=-1)) * clip.fps
     return out
+
+
+def hips_sway(clip: Clip) -> Array:
+    """Sideways distance (f,) of the hips from their own track low-passed at 0.35 Hz, metres.
+
+    Sideways to the root's facing. A body led too tightly along its path loses its sway, which no other
+    measure shows. NaN in frames that turn faster than 0.5 rad/s.
+    """
+    track = clip.hips[:, :2]
+    aside = rot.rotate_2d(-clip.root[:, 2], track - low_pass(track, SWAY_CUTOFF_HZ, clip.fps))[:, 0]
+    if len(clip) < 2:
+        return np.abs(aside)
+    turning = np.abs(np.gradient(low_pass(np.unwrap(clip.root[:, 2]), 0.7, clip.fps)) * clip.fps)
+    return np.where(turning > SWAY_TURN_LIMIT, np.nan, np.abs(aside))

@@ -193,7 +193,9 @@ def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
     yaw, yaw_frame = yaws.worst()
     moving = measure.moving_frames(case.speed, case.yaw, clip.fps)
     both, both_frame = measure.longest_run(np.all(clip.contacts, axis=1) & moving, clip.fps)
+    airborne = 100.0 * np.mean(~np.any(clip.contacts, axis=1))
     figures = [
+        Figure.of("airborne", "Frames with no foot in contact", airborne, "%"),
         Figure.of("foot_yaw_p90", "Foot yaw within a contact, 90th percentile", np.degrees(yaws.percentile(90.0)),
                   "deg", 25.0),
         Figure.of("foot_yaw_max", "Foot yaw within a contact, greatest", np.degrees(yaw), "deg", 60.0, yaw_frame),
@@ -226,32 +228,36 @@ def _smoothness_figures(case: _Case, reference: Reference | None) -> list[Figure
     clip = measure.at_measuring_rate(case.clip)
     speed = measure.hips_speed(clip)
     knee, jerk = measure.knee_acceleration(clip), measure.jerk(clip)
-    update = measure.angular_update(clip)
+    update, aside = measure.angular_update(clip), measure.hips_sway(clip)
     at_speed = reference.capture.at(speed)
     base = at_speed if reference.source is None else reference.source
     wanted_jitter = 1.4 if _planned_cruise(case) < 0.4 else 1.25
     scale = case.clip.fps / clip.fps
     # A step that starts or ends a walk belongs to the faster motion beside it.
     fastest = measure.windowed(np.pad(speed, 30, mode="edge"), 61, np.max)[30:-30]
-    pops = knee / reference.capture.knee_p999(fastest)[:, None]
+    pops = knee / np.maximum(reference.capture.knee_p999(fastest), 1.0)[:, None]
     p99 = _percentile(knee, 99.0)
     means = float(np.nanmean(jerk)), float(np.nanmean(update))
+    straight = aside[np.isfinite(aside)]
+    sway = float(np.sqrt(np.mean(straight**2))) if len(straight) else float("nan")
     figures = [
-        Figure.of("pop_p99", "Pops: knee acceleration, 99th percentile, of the source's", p99 / base.knee_p99, "",
-                  1.25, _scaled(_worst(knee), scale)),
+        Figure.of("pop_p99", "Pops: knee acceleration, 99th percentile, of the source's", _ratio(p99, base.knee_p99),
+                  "", 1.25, _scaled(_worst(knee), scale)),
         Figure.of("pop_max", "Pops: greatest knee acceleration, of the capture's 99.9th", float(np.nanmax(pops)), "",
                   1.5, _scaled(_worst(pops), scale)),
-        Figure.of("jitter", "Jitter: mean jerk, of the source's", means[0] / base.jerk, "", wanted_jitter,
+        Figure.of("jitter", "Jitter: mean jerk, of the source's", _ratio(means[0], base.jerk), "", wanted_jitter,
                   _scaled(_worst(jerk), scale)),
-        Figure.of("liveliness", "Liveliness: joint motion, of the source's", means[1] / base.update, "", 1.15,
+        Figure.of("liveliness", "Liveliness: joint motion, of the source's", _ratio(means[1], base.update), "", 1.15,
                   low=0.85),
+        Figure.of("sway", "Sway of the hips, of the source's", _ratio(sway, base.sway)),
     ]  # fmt: skip
     if reference.source is not None:
         figures += [
             Figure.of("pop_p99_capture", "Pops, 99th percentile, of all capture at that speed",
-                      p99 / at_speed.knee_p99),
-            Figure.of("jitter_capture", "Jitter, of all capture at that speed", means[0] / at_speed.jerk),
-            Figure.of("liveliness_capture", "Liveliness, of all capture at that speed", means[1] / at_speed.update),
+                      _ratio(p99, at_speed.knee_p99)),
+            Figure.of("jitter_capture", "Jitter, of all capture at that speed", _ratio(means[0], at_speed.jerk)),
+            Figure.of("liveliness_capture", "Liveliness, of all capture at that speed",
+                      _ratio(means[1], at_speed.update)),
         ]  # fmt: skip
     return figures
 
@@ -285,6 +291,10 @@ def _worst(values: Array) -> int | None:
     """Frame of the greatest of ``values`` (f, ...), NaN aside."""
     by_frame = np.where(np.isfinite(values), values, -np.inf).reshape(len(values), -1).max(axis=1)
     return int(np.argmax(by_frame)) if np.any(by_frame > -np.inf) else None
+
+
+def _ratio(value: float, base: float) -> float:
+    return value / base if base > 0.0 else float("nan")
 
 
 def _scaled(frame: int | None, scale: float) -> int | None:

@@ -42,7 +42,7 @@ def test_empty_ranges_borrow_from_the_nearest_that_has_motion(capture: measure.C
 
 def made_stats(speed: float, knee: np.ndarray) -> measure.FrameStats:
     flat = np.full(len(knee), speed)
-    return measure.FrameStats(flat, flat, flat, knee, flat, flat)
+    return measure.FrameStats(flat, flat, flat, knee, flat, flat, flat)
 
 
 def test_percentiles_of_a_mixture_of_speeds_agree_with_pooling_the_frames() -> None:

@@ -71,3 +71,21 @@ def test_figures_are_alike_at_other_frame_rates_once_brought_to_sixty() -> None:
     for function in (measure.angular_update, measure.jerk):
         ours = np.nanmean(function(measure.at_measuring_rate(slow))[10:-10])
         assert ours == pytest.approx(np.nanmean(function(fast)[10:-10]), rel=0.25)
+
+
+def test_sway_is_sideways_to_the_facing_and_not_the_path() -> None:
+    t = np.arange(1200) / 60.0
+    swaying = 0.03 * np.sin(2 * np.pi * 0.9 * t)
+    for yaw in (0.0, 1.0):
+        travel, aside = rot.direction_of_yaw(yaw), rot.direction_of_yaw(yaw + np.pi / 2)
+        along = 0.8 * t + 0.02 * np.sin(2 * np.pi * 1.8 * t)
+        track = along[:, None] * travel + swaying[:, None] * aside
+        found = measure.hips_sway(glide(track, np.full(len(t), yaw)))
+        expected = 0.03 / np.sqrt(2) * (1 - 1 / (1 + (0.9 / 0.35) ** 4))
+        assert np.sqrt(np.mean(found[120:-120] ** 2)) == pytest.approx(expected, rel=0.02)
+
+
+def test_sway_is_not_taken_in_quick_turns() -> None:
+    t = np.arange(600) / 60.0
+    found = measure.hips_sway(glide(np.zeros((600, 2)), np.where(t < 5.0, 0.0, t - 5.0)))
+    assert np.all(np.isfinite(found[:240])) and np.all(np.isnan(found[360:]))

@@ -178,3 +178,10 @@ def test_judging_ten_seconds_is_quick_enough_to_follow_every_bake() -> None:
         best = min(best, time.perf_counter() - start)
     # 0.03 s on an idle core; the bound leaves room for a busy machine.
     assert best < 0.3
+
+
+def test_the_rest_after_a_softly_planned_stop_is_measured() -> None:
+    speed = np.concatenate([np.full(120, 1.0), np.linspace(1.0, 0.04, 60), np.linspace(0.04, 0.0, 60)])
+    clip = glide(np.stack([0.0 * speed, -np.cumsum(speed) / 60.0], axis=-1))
+    report = judge(clip, MadePlan(60.0, clip.root[:, :2], clip.root[:, 2], speed))
+    assert report["rest"].measured and report["rest"].mark == "good"
