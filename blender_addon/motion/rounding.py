@@ -137,7 +137,7 @@ def _is_corner(path: RootPath, bend: Array, rounding: float) -> BoolArray:
     neighbours = np.maximum(np.concatenate([[0.0], size[:-1]]), np.concatenate([size[1:], [0.0]]))
     corner = (size > _SHARP) | ((size > _KINK) & (size > 3.0 * neighbours))
     # A smooth curve through long chords would leave the drawn curve: keep such bends as corners.
-    corner |= longer * size / 8.0 > max(0.5 * rounding, 1e-3)
+    corner |= longer * size / 8.0 > max(0.75 * rounding, 1e-3)
     corner[[0, -1]] = True
     return np.asarray(corner)
 

@@ -117,7 +117,7 @@ def speed_along(stretches: Iterable[Stretch], s: Array) -> Array:
     """The asked speed (n,), m/s, at arc lengths ``s`` (n,), eased from one stretch to the next by a smooth step."""
     speed = np.full(len(s), FALLBACK_SPEED)
     for stretch in stretches:
-        part = np.clip((s - stretch.at) / max(stretch.ease, 1e-9), 0.0, 1.0)
+        part = (s >= stretch.at) * 1.0 if stretch.ease <= 0.0 else np.clip((s - stretch.at) / stretch.ease, 0.0, 1.0)
         speed = speed + (stretch.speed - speed) * part * part * (3.0 - 2.0 * part)
     return speed
 
