@@ -15,7 +15,7 @@ from .rotations import Array
 #: Sway is what the hips do above this frequency, Hz; strides are faster, bends of the path slower.
 SWAY_CUTOFF_HZ = 0.35
 #: Frames that turn faster are left out: there the path itself bends too fast to be told from sway, rad/s.
-SWAY_TURN_LIMIT = 0.5
+SWAY_TURN_LIMIT = 1.0
 
 
 def knee_angles(clip: Clip) -> Array:
@@ -69,14 +69,16 @@ def angular_update(clip: Clip) -> Array:
 
 
 def hips_sway(clip: Clip) -> Array:
-    """Sideways distance (f,) of the hips from their own track low-passed at 0.35 Hz, metres.
+    """Sideways distance (f,) of the hips from their own slower way, metres: what is faster than 0.35 Hz.
 
-    Sideways to the root's facing. A body led too tightly along its path loses its sway, which no other
-    measure shows. NaN in frames that turn faster than 0.5 rad/s.
+    The hips' velocity sideways to the root's facing is integrated, so that a bend, which turns the facing
+    with it, is no sway. A body led too tightly along its path loses its sway, which no other measure
+    shows. NaN in frames that turn faster than 1 rad/s.
     """
-    track = clip.hips[:, :2]
-    aside = rot.rotate_2d(-clip.root[:, 2], track - low_pass(track, SWAY_CUTOFF_HZ, clip.fps))[:, 0]
-    if len(clip) < 2:
-        return np.abs(aside)
-    turning = np.abs(np.gradient(low_pass(np.unwrap(clip.root[:, 2]), 0.7, clip.fps)) * clip.fps)
-    return np.where(turning > SWAY_TURN_LIMIT, np.nan, np.abs(aside))
+    if len(clip) < 3:
+        return np.full(len(clip), np.nan)
+    yaw = np.unwrap(clip.root[:, 2])
+    sideways = rot.rotate_2d(-yaw, np.gradient(clip.hips[:, :2], axis=0))[:, 0]
+    track = np.cumsum(sideways - low_pass(sideways, SWAY_CUTOFF_HZ, clip.fps))
+    sway = np.abs(track - low_pass(track, SWAY_CUTOFF_HZ, clip.fps))
+    return np.where(np.abs(np.gradient(yaw)) * clip.fps > SWAY_TURN_LIMIT, np.nan, sway)

@@ -81,11 +81,20 @@ def test_sway_is_sideways_to_the_facing_and_not_the_path() -> None:
         along = 0.8 * t + 0.02 * np.sin(2 * np.pi * 1.8 * t)
         track = along[:, None] * travel + swaying[:, None] * aside
         found = measure.hips_sway(glide(track, np.full(len(t), yaw)))
-        expected = 0.03 / np.sqrt(2) * (1 - 1 / (1 + (0.9 / 0.35) ** 4))
+        expected = 0.03 / np.sqrt(2) * (1 - 1 / (1 + (0.9 / 0.35) ** 4)) ** 2
         assert np.sqrt(np.mean(found[120:-120] ** 2)) == pytest.approx(expected, rel=0.02)
 
 
 def test_sway_is_not_taken_in_quick_turns() -> None:
     t = np.arange(600) / 60.0
-    found = measure.hips_sway(glide(np.zeros((600, 2)), np.where(t < 5.0, 0.0, t - 5.0)))
+    found = measure.hips_sway(glide(np.zeros((600, 2)), np.where(t < 5.0, 0.0, 2.0 * (t - 5.0))))
     assert np.all(np.isfinite(found[:240])) and np.all(np.isnan(found[360:]))
+
+
+@pytest.mark.parametrize("speed", [0.3, 0.8, 1.2])
+def test_the_bends_of_a_path_are_no_sway(speed: float) -> None:
+    t = np.arange(1800) / 60.0
+    # An S of 2 m radius: the yaw turns one way, then the other.
+    yaw = np.cumsum(np.where(t < 15.0, 1.0, -1.0) * speed / 2.0) / 60.0
+    track = np.cumsum(speed * rot.direction_of_yaw(yaw), axis=0) / 60.0
+    assert np.nanmax(measure.hips_sway(glide(track, yaw))) < 0.003
