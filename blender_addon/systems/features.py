@@ -24,7 +24,7 @@ HORIZON_SECONDS: tuple[float, ...] = (1 / 3, 2 / 3, 1.0)
 
 #: The animator's dials: larger values make a group count for more in the search.
 DEFAULT_WEIGHTS: Mapping[str, float] = {
-    "trajectory_position": 1.0,
+    "trajectory_position": 1.5,
     "trajectory_direction": 1.5,
     "foot_position": 0.75,
     "foot_velocity": 1.0,
