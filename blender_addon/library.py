@@ -126,12 +126,11 @@ def install(source: Path, replace: bool = False) -> Pack:
         PackError: it is damaged, unsafe or already installed (unless ``replace``).
     """
     source = source.parent if source.name == packs.MANIFEST else source
-    name = source.stem
-    if name == "pack":
-        name = folder_name(packs.read_info(source).title)
-    if find(name) is not None and find(name).shipped:
+    name = folder_name(packs.read_info(source).title if source.stem == "pack" else source.stem)
+    there = find(name)
+    if there is not None and there.shipped:
         raise PackError(f"A pack named {name} comes with the add-on", "Rename the file, then import it again")
-    if find(name) is not None and not replace:
+    if there is not None and not replace:
         raise PackError(f"A pack named {name} is already installed", "Remove it first, or rename the file")
     user_folder().mkdir(parents=True, exist_ok=True)
     packs.install_pack(source, user_folder(), name)

@@ -47,8 +47,8 @@ class GAITSMITH_PG_mark(bpy.types.PropertyGroup):
     """One place along the curve from which speed and action change."""
 
     at: FloatProperty(
-        name="At", min=0.0, soft_max=100.0, unit="LENGTH", precision=2, step=10, update=_changed,
-        description="Distance along the curve from its start where this mark takes effect",
+        name="At (m)", min=0.0, soft_max=100.0, precision=2, step=10, update=_changed,
+        description="Distance along the curve, in metres, where this mark takes effect",
     )
     action_name: StringProperty(default="walk", options={"HIDDEN"})
     action: EnumProperty(
@@ -56,15 +56,15 @@ class GAITSMITH_PG_mark(bpy.types.PropertyGroup):
         description="What the character does from this mark on",
     )
     speed: FloatProperty(
-        name="Speed", default=1.2, min=0.0, soft_min=0.3, soft_max=4.0, max=12.0, unit="VELOCITY", precision=2,
-        step=10, update=_changed, description="How fast the character travels from this mark on",
+        name="Speed (m/s)", default=1.2, min=0.0, soft_min=0.3, soft_max=4.0, max=12.0, precision=2,
+        step=10, update=_changed, description="How fast the character travels from this mark on, in metres a second",
     )
     pause: FloatProperty(
         name="Pause", default=0.0, min=0.0, soft_max=10.0, max=600.0, unit="TIME_ABSOLUTE", precision=2, step=10,
         update=_changed, description="Stop here and stand for so long before going on",
     )
     ease: FloatProperty(
-        name="Ease", default=0.5, min=0.0, soft_max=5.0, max=50.0, unit="LENGTH", precision=2, step=10,
+        name="Ease (m)", default=0.5, min=0.0, soft_max=5.0, max=50.0, precision=2, step=10,
         update=_changed, description="Distance over which the speed changes to this mark's: short is abrupt",
     )
 
@@ -77,6 +77,8 @@ class GAITSMITH_PG_bone(bpy.types.PropertyGroup):
         name="Bone", description="The bone of your rig that moves this part; empty leaves the part alone",
     )
     required: BoolProperty(name="Required", description="The character cannot walk without this part")
+    reason: StringProperty(name="Why", description="Why this bone was taken")
+    sure: BoolProperty(name="Sure", default=True, description="The bone was recognised without doubt")
 
 
 class GAITSMITH_PG_figure(bpy.types.PropertyGroup):
@@ -108,8 +110,8 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
         description="The curve the character's root follows. Left empty, the selected curve is taken",
     )
     start: FloatProperty(
-        name="Start", default=0.0, min=0.0, soft_max=50.0, unit="LENGTH", precision=2, step=10, update=_changed,
-        description="Distance along the curve at which the character begins",
+        name="Start (m)", default=0.0, min=0.0, soft_max=50.0, precision=2, step=10, update=_changed,
+        description="Distance along the curve, in metres, at which the character begins",
     )
     reverse: BoolProperty(
         name="Reverse", default=False, update=_changed, description="Travel the curve from its end to its beginning",
@@ -132,7 +134,7 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
         description="What the character does from the beginning, until a mark says otherwise",
     )
     speed: FloatProperty(
-        name="Speed", default=1.2, min=0.0, soft_min=0.3, soft_max=4.0, max=12.0, unit="VELOCITY", precision=2,
+        name="Speed (m/s)", default=1.2, min=0.0, soft_min=0.3, soft_max=4.0, max=12.0, precision=2,
         step=10, update=_changed,
         description="How fast the character travels from the start until a mark says otherwise. An easy walk is 1.2",
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,12 @@ from bpy.props import StringProperty
 
 from .. import library
 from ..motion.errors import RigError
-from ..motion.skeleton import BIPED_ROLES, REQUIRED_ROLES
+from ..motion.skeleton import REQUIRED_ROLES
+from ..scene.bone_map import ROLES, BoneMap
 from . import common
 
-#: A saved map is a page of text; a larger file is none.
-PRESET_LIMIT_BYTES = 1 << 20
+#: Guesses below this confidence (0..1) are pointed out.
+SURE = 0.7
 
 
 @dataclass(frozen=True)
@@ -43,67 +42,39 @@ def summary(ob: bpy.types.Object) -> Summary:
     key = (ob.name_full, len(ob.data.bones), str(ob.get(rigs.MAP_PROPERTY, "")))
     if key not in _summaries:
         _summaries.clear()
-        _summaries[key] = _summarise(bone_map(ob))
+        _summaries[key] = _summarise(ob, bone_map(ob))
     return _summaries[key]
 
 
-def _summarise(found: Mapping[str, str]) -> Summary:
-    lacking = [role.replace("_", " ") for role in REQUIRED_ROLES if not found.get(role)]
-    if lacking:
-        return Summary(f"Cannot walk yet: no bone for {', '.join(lacking)}. Press Map and choose them", False)
-    doubled = sorted({bone for bone in found.values() if list(found.values()).count(bone) > 1})
-    if doubled:
-        return Summary(f"One bone plays two parts: {', '.join(doubled)}. Press Map and correct it", False)
-    return Summary(f"Two legs, {len(found)} parts of the body mapped", True)
+def _summarise(ob: bpy.types.Object, found: BoneMap) -> Summary:
+    try:
+        found.check(bone.name for bone in ob.data.bones)
+    except RigError as error:
+        return Summary(str(error), False)
+    unsure = [role.replace("_", " ") for role, sure in found.confidence.items() if sure < SURE]
+    text = f"Two legs, {len(found.bones)} parts of the body mapped"
+    return Summary(f"{text}. Look at: {', '.join(unsure)}" if unsure else text, True)
 
 
-def bone_map(ob: bpy.types.Object) -> dict[str, str]:
+def bone_map(ob: bpy.types.Object) -> BoneMap:
     """Part of the body -> bone of an armature: the corrected map if there is one, else the automatic one."""
     from ..scene import rigs
 
-    return dict(rigs.bone_map(ob))
+    return rigs.bone_map(ob)
 
 
-def show_map(chosen: Any, found: Mapping[str, str]) -> None:
+def show_map(chosen: Any, found: BoneMap) -> None:
     """Put a map into the panel's list, every known part a row."""
     chosen.bones.clear()
-    for role in [*BIPED_ROLES, *(role for role in found if role not in BIPED_ROLES)]:
+    for role in ROLES:
         row = chosen.bones.add()
-        row.role, row.bone, row.required = role, found.get(role, ""), role in REQUIRED_ROLES
+        row.role, row.bone, row.required = role, found.bones.get(role, ""), role in REQUIRED_ROLES
+        row.reason, row.sure = found.reasons.get(role, ""), found.confidence.get(role, 1.0) >= SURE
 
 
-def map_shown(chosen: Any) -> dict[str, str]:
+def map_shown(chosen: Any) -> BoneMap:
     """The map as the panel's list holds it, empty rows left out."""
-    return {row.role: row.bone for row in chosen.bones if row.bone}
-
-
-def check_map(ob: bpy.types.Object, found: Mapping[str, str]) -> None:
-    """Raise `RigError` for missing, unknown or twice-mapped bones."""
-    unknown = sorted({bone for bone in found.values() if bone not in ob.data.bones})
-    if unknown:
-        raise RigError(f"The rig has no bones named {', '.join(unknown)}", "Choose other bones in the list")
-    said = _summarise(found)
-    if not said.fits:
-        raise RigError(said.text.partition(". ")[0], "Choose the bones in the list, then press Use Map")
-
-
-def save_preset(path: Path, found: Mapping[str, str]) -> None:
-    """Write a map to a file."""
-    try:
-        path.write_text(json.dumps({"gaitsmith_bones": dict(found)}, indent=1, ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise RigError(f"The map could not be saved ({error})", "Choose another folder") from error
-
-
-def load_preset(path: Path) -> dict[str, str]:
-    """Read a map from a file; raises `RigError` for anything else."""
-    try:
-        if path.stat().st_size > PRESET_LIMIT_BYTES:
-            raise ValueError("the file is too large")
-        data = json.loads(path.read_text(encoding="utf-8"))["gaitsmith_bones"]
-        return {str(role): str(bone) for role, bone in data.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RigError(f"This file holds no bone map ({error})", "Choose one that was saved with this panel") from error
+    return BoneMap.chosen({row.role: row.bone for row in chosen.bones if row.bone})
 
 
 class _NeedsArmature:
@@ -178,7 +149,7 @@ class GAITSMITH_OT_bones_apply(_NeedsArmature, bpy.types.Operator):
         ob = common.chosen_armature(context)
         with common.telling_errors(self, context, "character") as failed:
             found = map_shown(common.settings(context))
-            check_map(ob, found)
+            found.check(bone.name for bone in ob.data.bones)
             rigs.keep_map(ob, found)
             common.tell(context, f"The map is in use: {summary(ob).text.lower()}", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
@@ -204,7 +175,7 @@ class GAITSMITH_OT_bones_save(_NeedsArmature, bpy.types.Operator):
         """Write it."""
         with common.telling_errors(self, context, "character") as failed:
             path = Path(bpy.path.abspath(bpy.path.ensure_ext(self.filepath, ".json")))
-            save_preset(path, map_shown(common.settings(context)))
+            map_shown(common.settings(context)).save(path)
             common.tell(context, f"Saved {path.name}", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 
@@ -227,7 +198,7 @@ class GAITSMITH_OT_bones_load(_NeedsArmature, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Read it into the list."""
         with common.telling_errors(self, context, "character") as failed:
-            show_map(common.settings(context), load_preset(Path(bpy.path.abspath(self.filepath))))
+            show_map(common.settings(context), BoneMap.load(Path(bpy.path.abspath(self.filepath))))
             common.tell(context, "Loaded. Press Use Map to use it", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 

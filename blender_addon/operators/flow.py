@@ -48,35 +48,71 @@ class CurveFacts:
     problem: str = ""
 
 
+#: What stands in for a curve that is read in a moment.
+_PENDING = CurveFacts(None, np.zeros((0, 3)), np.zeros(0))
+
 _curve_cache: dict[str, CurveFacts] = {}
+_stale: set[str] = set()
 _plan_cache: dict[str, tuple[float | None, str]] = {}
 
 
 def forget() -> None:
-    """Something the path depends on has changed."""
-    _curve_cache.clear()
+    """Curves have changed: what is known is shown until they are read again."""
+    _stale.update(_curve_cache)
     _plan_cache.clear()
 
 
+def forget_plan() -> None:
+    """The schedule or another setting has changed."""
+    _plan_cache.clear()
+
+
+def _unknown(name: str) -> bool:
+    return name not in _curve_cache or name in _stale
+
+
 def curve(context: bpy.types.Context) -> CurveFacts | None:
-    """The chosen curve, read; None if none is chosen."""
+    """The chosen curve; None if none is chosen.
+
+    Panels may not read it themselves (Blender forbids them to touch data): what is not known yet is read
+    in a moment, and everything drawn again.
+    """
     ob = common.chosen_curve(context)
     if ob is None:
         return None
-    if ob.name_full not in _curve_cache:
-        _curve_cache[ob.name_full] = _read(context, ob)
+    if _unknown(ob.name_full):
+        if not bpy.app.background:
+            common.later(_read_later, 0.0)
+            return _curve_cache.get(ob.name_full, _PENDING)
+        curve_now(context)
     return _curve_cache[ob.name_full]
 
 
-def _read(context: bpy.types.Context, ob: bpy.types.Object) -> CurveFacts:
+def curve_now(context: bpy.types.Context) -> CurveFacts | None:
+    """The same, read at once if need be: for operators."""
+    ob = common.chosen_curve(context)
+    if ob is None:
+        return None
+    if _unknown(ob.name_full):
+        _curve_cache[ob.name_full] = _read(ob)
+        _stale.discard(ob.name_full)
+        _plan_cache.clear()
+    return _curve_cache[ob.name_full]
+
+
+def _read_later() -> None:
+    curve_now(bpy.context)
+    common.redraw(bpy.context, "VIEW_3D")
+
+
+def _read(ob: bpy.types.Object) -> CurveFacts:
     from ..scene import curves
 
-    nothing = np.zeros((0, 3))
     try:
         points, cyclic = curves.polyline(ob)
         path = RootPath.from_points(points, cyclic)
     except GaitsmithError as error:
-        return CurveFacts(None, nothing, nothing[:, 0], str(error))
+        return CurveFacts(None, _PENDING.points, _PENDING.arc, str(error))
     if cyclic:
         points = np.concatenate([points, points[:1]])
     arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points[:, :2], axis=0), axis=1))])
@@ -92,18 +128,24 @@ def curve_facts(context: bpy.types.Context) -> tuple[float, str]:
 
 
 def curve_length(context: bpy.types.Context) -> float | None:
-    """Length of the chosen curve, metres; None without a usable one."""
-    found = curve(context)
+    """Length of the chosen curve, metres, for operators; None without a usable one."""
+    found = curve_now(context)
     return found.path.length if found is not None and found.path is not None else None
 
 
 def path_points(context: bpy.types.Context) -> tuple[Vector, Vector] | None:
-    """Points in space (n, 3) evenly along the curve, and their distances from its start (n,), metres."""
-    found = curve(context)
+    """Points (n, 3) evenly along the curve, in the scene's units, and their distances from its start (n,), metres."""
+    found = curve_now(context)
     if found is None or found.path is None:
         return None
     places = np.linspace(0.0, found.arc[-1], PATH_SAMPLES)
-    return _at(found, places), places
+    return _at(found, places) / _metres_per_unit(context), places
+
+
+def _metres_per_unit(context: bpy.types.Context) -> float:
+    from ..scene import curves
+
+    return curves.metres_per_unit(context.scene)
 
 
 def _at(found: CurveFacts, places: Vector) -> Vector:
@@ -134,10 +176,11 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
         return ()
     places = np.array([mark.at for mark in chosen.marks])
     # Travelled backwards, distances count from the curve's other end.
-    feet = _at(found, found.arc[-1] - places if chosen.reverse else places)
+    feet = _at(found, found.arc[-1] - places if chosen.reverse else places) / _metres_per_unit(context)
+    height = MARK_HEIGHT_M / _metres_per_unit(context)
     spots = []
     for index, (mark, foot) in enumerate(zip(chosen.marks, feet.tolist(), strict=True)):
-        head = (foot[0], foot[1], foot[2] + MARK_HEIGHT_M)
+        head = (foot[0], foot[1], foot[2] + height)
         spots.append(Spot(tuple(foot), head, mark_text(mark), index == chosen.active_mark))
     return spots
 
@@ -180,15 +223,25 @@ def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
 def _on_load(*_arguments: object) -> None:
     from . import preview_state
 
+    _curve_cache.clear()
     forget()
     preview_state.clear()
+
+
+@persistent
+def _on_undo(*_arguments: object) -> None:
+    from . import preview_state
+
+    forget()
+    preview_state.scene_changed()
 
 
 def register() -> None:
     """Watch for changes."""
     bpy.app.handlers.depsgraph_update_post.append(_on_depsgraph)
-    for handlers in (bpy.app.handlers.load_post, bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-        handlers.append(_on_load)
+    bpy.app.handlers.load_post.append(_on_load)
+    bpy.app.handlers.undo_post.append(_on_undo)
+    bpy.app.handlers.redo_post.append(_on_undo)
 
 
 def unregister() -> None:
@@ -196,8 +249,8 @@ def unregister() -> None:
     for handlers, function in (
         (bpy.app.handlers.depsgraph_update_post, _on_depsgraph),
         (bpy.app.handlers.load_post, _on_load),
-        (bpy.app.handlers.undo_post, _on_load),
-        (bpy.app.handlers.redo_post, _on_load),
+        (bpy.app.handlers.undo_post, _on_undo),
+        (bpy.app.handlers.redo_post, _on_undo),
     ):
         if function in handlers:
             handlers.remove(function)

@@ -29,7 +29,7 @@ def picture(context: bpy.types.Context) -> Picture | None:
 
 def settings_changed(context: bpy.types.Context) -> None:
     """A setting was changed in the panel."""
-    flow.forget()
+    flow.forget_plan()
     scene_changed()
     common.redraw(context, "VIEW_3D")
 

@@ -46,7 +46,7 @@ class GAITSMITH_OT_mark_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     at: FloatProperty(
-        name="At", default=-1.0, unit="LENGTH", options={"SKIP_SAVE"},
+        name="At (m)", default=-1.0, options={"SKIP_SAVE"},
         description="Distance along the curve; negative: behind the active mark",
     )
 
@@ -89,7 +89,7 @@ class GAITSMITH_OT_mark_move(bpy.types.Operator):
     bl_label = "Slide Mark"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
-    at: FloatProperty(name="At", min=0.0, unit="LENGTH", description="Distance along the curve", options={"SKIP_SAVE"})
+    at: FloatProperty(name="At (m)", min=0.0, description="Distance along the curve", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -15,6 +15,7 @@ from ..motion.errors import GaitsmithError
 PLAN_NAME = "training.json"
 DATASET_NAME = "dataset"
 PACK_NAME = "pack"
+SETTINGS_NAME = "settings.toml"
 #: The loss curve keeps so many points; beyond that every other one is dropped.
 CURVE_POINTS = 400
 #: A child that does not end when asked is killed after so many seconds.
@@ -42,6 +43,7 @@ class TrainingPlan:
         scratch = path.with_suffix(".tmp")
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            (folder / SETTINGS_NAME).write_text(f"mirror = {str(self.mirror).lower()}\n", encoding="utf-8")
             scratch.write_text(json.dumps(asdict(self), ensure_ascii=False), encoding="utf-8")
             os.replace(scratch, path)
         except OSError as error:
@@ -63,14 +65,12 @@ class TrainingPlan:
 
     def command(self, folder: Path, resume: bool) -> tuple[str, ...]:
         """The command that trains, in the child's own words."""
-        arguments = ["train", self.system, str(folder / DATASET_NAME), "--out", str(folder / PACK_NAME), "--json"]
-        arguments += ["--name", self.name]
+        arguments = ["train", self.system, str(folder / DATASET_NAME), "--out", str(folder / PACK_NAME)]
+        arguments += ["--title", self.name, "--json-lines"]
         if self.system != "mm":
-            arguments += ["--minutes", f"{self.minutes:g}"]
-        if not self.mirror:
-            arguments.append("--no-mirror")
-        if resume:
-            arguments.append("--resume")
+            arguments += ["--minutes", f"{self.minutes:g}", "--settings", str(folder / SETTINGS_NAME)]
+            if resume:
+                arguments.append("--resume")
         return jobs.training_command(self.python, *arguments)
 
 

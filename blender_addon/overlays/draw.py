@@ -12,7 +12,7 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ..operators import common, flow, preview_state, training
+from ..operators import common, flow, preview_state, training_session
 from .picture import Picture
 
 Colour = tuple[float, float, float, float]
@@ -76,7 +76,7 @@ def draw_screen() -> None:
     if chosen.show_gait and found is not None:
         _draw_gait(context, chosen, found)
     if common.state(context).training:
-        _draw_loss(training.losses())
+        _draw_loss(training_session.losses())
 
 
 def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:

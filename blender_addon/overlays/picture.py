@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ class Picture:
 
     Attributes:
         fps: frames a second of the arrays.
-        segments: the bones as pairs of points (frames, 2 * bones, 3), metres, in the world.
+        segments: the bones as pairs of points (frames, 2 * bones, 3), in the world, in the scene's units.
         footprints: all stances.
         path: planned root on the ground (n, 3).
         contacts: foot on the ground (frames, feet).
@@ -118,6 +118,8 @@ def runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def picture(clip: Clip, path: npt.NDArray[np.float64]) -> Picture:
-    """All that is drawn of a clip; ``path`` is the planned root on the ground (n, 3)."""
-    return Picture(clip.fps, bone_segments(clip), footprints(clip), path.astype(np.float32), clip.contacts)
+def picture(clip: Clip, path: npt.NDArray[np.float64], metres_per_unit: float = 1.0) -> Picture:
+    """All that is drawn of a clip, in the scene's units; ``path`` is the planned root on the ground (n, 3), metres."""
+    scale = np.float32(1.0 / metres_per_unit)
+    prints = tuple(replace(step, outline=step.outline * scale) for step in footprints(clip))
+    return Picture(clip.fps, bone_segments(clip) * scale, prints, path.astype(np.float32) * scale, clip.contacts)

@@ -22,7 +22,8 @@ class GAITSMITH_UL_bones(bpy.types.UIList):
         bad = item.required and not item.bone
         row.alert = bad
         if ob is not None:
-            row.prop_search(item, "bone", ob.data, "bones", text="", icon="ERROR" if bad else "BONE_DATA")
+            icon = "ERROR" if bad else "BONE_DATA" if item.sure else "QUESTION"
+            row.prop_search(item, "bone", ob.data, "bones", text="", icon=icon)
 
 
 class GAITSMITH_PT_character(Sidebar, bpy.types.Panel):
@@ -68,6 +69,9 @@ class GAITSMITH_PT_bones(Sidebar, bpy.types.Panel):
         chosen = common.settings(context)
         layout = self.layout
         layout.template_list("GAITSMITH_UL_bones", "", chosen, "bones", chosen, "active_bone", rows=8)
+        if 0 <= chosen.active_bone < len(chosen.bones) and chosen.bones[chosen.active_bone].reason:
+            item = chosen.bones[chosen.active_bone]
+            words(layout, f"{item.role.replace('_', ' ').capitalize()}: {item.reason}", "INFO")
         row = layout.row(align=True)
         row.operator("gaitsmith.bones_map", text="Again", icon="FILE_REFRESH")
         row.operator("gaitsmith.bones_apply", icon="CHECKMARK")

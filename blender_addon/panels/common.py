@@ -30,10 +30,26 @@ def columns(layout: Any) -> Any:
     return layout.column()
 
 
-def words(layout: Any, text: str, icon: str = "NONE", width: int = 44) -> None:
-    """Text of any length, broken into lines."""
+#: Mean width of a letter in the interface's font at scale 1, and what icon and margins take, pixels.
+LETTER_PIXELS, MARGIN_PIXELS = 6.4, 75.0
+#: Letters a line where there is no region to measure.
+USUAL_LETTERS = 34
+
+
+def letters() -> int:
+    """How many letters fit a line of the sidebar as wide as it is now."""
+    region = bpy.context.region
+    if region is None or region.type != "UI":
+        return USUAL_LETTERS
+    scale = bpy.context.preferences.system.ui_scale
+    return max(16, int((region.width / scale - MARGIN_PIXELS) / LETTER_PIXELS))
+
+
+def words(layout: Any, text: str, icon: str = "NONE", width: int = 0) -> None:
+    """Text of any length, broken into lines of ``width`` letters (0: as many as fit)."""
     column = layout.column(align=True)
-    for index, line in enumerate(textwrap.wrap(text, width) or [""]):
+    column.scale_y = 0.85
+    for index, line in enumerate(textwrap.wrap(text, width or letters()) or [""]):
         column.label(text=line, icon=icon if index == 0 else ("BLANK1" if icon != "NONE" else "NONE"))
 
 

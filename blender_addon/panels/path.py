@@ -20,7 +20,10 @@ class GAITSMITH_PT_path(Sidebar, bpy.types.Panel):
         column = columns(self.layout)
         row = column.row(align=True)
         row.prop(chosen, "curve", text="")
-        row.operator("gaitsmith.curve_draw", text="Draw", icon="GREASEPENCIL")
+        if context.mode == "EDIT_CURVE":
+            row.operator("gaitsmith.curve_done", icon="CHECKMARK")
+        else:
+            row.operator("gaitsmith.curve_draw", text="Draw", icon="GREASEPENCIL")
         curve = common.chosen_curve(context)
         if curve is None:
             words(column, "No curve is chosen or selected.", "INFO")

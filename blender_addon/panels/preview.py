@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..operators import common
-from .common import Sidebar, columns, message
+from .common import Sidebar, message
 
 
 class GAITSMITH_PT_preview(Sidebar, bpy.types.Panel):
@@ -22,12 +22,9 @@ class GAITSMITH_PT_preview(Sidebar, bpy.types.Panel):
             "gaitsmith.preview", text="Stop preview" if now.preview else "Preview",
             icon="PAUSE" if now.preview else "PLAY", depress=now.preview,
         )  # fmt: skip
-        column = columns(layout)
-        column.prop(chosen, "show_skeleton")
-        column.prop(chosen, "show_footprints")
-        column.prop(chosen, "show_path")
-        column.prop(chosen, "show_marks")
-        column.prop(chosen, "show_gait")
+        grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+        for name in ("show_skeleton", "show_footprints", "show_path", "show_marks", "show_gait"):
+            grid.prop(chosen, name)
         message(layout, context, "preview")
 
 

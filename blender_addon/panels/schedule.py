@@ -16,12 +16,11 @@ class GAITSMITH_UL_marks(bpy.types.UIList):
     ) -> None:  # type: ignore[no-untyped-def]
         """Draw a mark: where, what, how fast."""
         row = layout.row(align=True)
-        row.prop(item, "at", text="", emboss=False)
-        row.prop(item, "action", text="", emboss=False)
-        if item.action_name == "stand":
-            row.prop(item, "pause", text="", emboss=False)
-        else:
-            row.prop(item, "speed", text="", emboss=False)
+        last = ("pause", "") if item.action_name == "stand" else ("speed", "m/s")
+        for name, unit in (("at", "m"), ("action", ""), last):
+            row.prop(item, name, text="", emboss=False)
+            if unit:
+                row.label(text=unit)
 
 
 class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):

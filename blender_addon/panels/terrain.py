@@ -17,8 +17,8 @@ class GAITSMITH_PT_terrain(Sidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         chosen = common.settings(context)
+        self.layout.row(align=True).prop(chosen, "ground", expand=True)
         column = columns(self.layout)
-        column.prop(chosen, "ground", expand=True)
         if chosen.ground == "OBJECT":
             column.prop(chosen, "ground_object", text="Object")
         elif chosen.ground == "COLLECTION":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import preferences
-from ..operators import common, training
+from ..operators import common, training_session
 from .common import Sidebar, columns, message, words
 
 
@@ -33,7 +33,7 @@ class GAITSMITH_PT_train(Sidebar, bpy.types.Panel):
         column = columns(layout)
         column.prop(chosen, "train_name")
         column.prop(chosen, "train_source")
-        column.label(text=training.source_summary(context), icon="ACTION")
+        column.label(text=training_session.source_summary(context), icon="ACTION")
         column.prop(chosen, "train_system")
         if chosen.train_system == "lmm":
             column.prop(chosen, "train_minutes")
@@ -44,7 +44,7 @@ class GAITSMITH_PT_train(Sidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("gaitsmith.data_check", icon="VIEWZOOM")
         row.operator("gaitsmith.train", icon="PLAY")
-        if training.unfinished(context):
+        if training_session.unfinished(context):
             layout.operator("gaitsmith.train_resume", icon="FILE_REFRESH")
         message(layout, context, "train")
 
