@@ -109,3 +109,13 @@ def with_contacts(clip: Clip, settings: ContactSettings | None = None) -> Clip:
         rest_height=rest, leg_length=clip.skeleton.leg_length, settings=settings,
     )  # fmt: skip
     return replace(clip, contacts=found)
+
+
+def flat_frames(clip: Clip, down: BoolArray | None = None) -> BoolArray:
+    """When each foot stands flat (frames, feet): in contact, and its ankle rests too (under 0.25 leg lengths a second).
+
+    ``down``: contacts to go by instead of the clip's own.
+    """
+    ankles = clip.world[0][:, [foot.ankle for foot in clip.skeleton.feet]]
+    still = np.linalg.norm(derivative(ankles, clip.fps), axis=-1) < 0.25 * clip.skeleton.leg_length
+    return np.asarray((clip.contacts if down is None else down) & still)

@@ -172,7 +172,7 @@ class Dataset:
         try:
             data = json.loads((folder / JSON_NAME).read_text(encoding="utf-8"))
             if data["schema"] != SCHEMA:
-                raise DatasetError(f"{folder} is a data set of version {data['schema']}, not {SCHEMA}", "Ingest it anew")
+                raise DatasetError(f"{folder} has version {data['schema']}, not {SCHEMA}", "Ingest it anew")
             with np.load(folder / NPZ_NAME, allow_pickle=False) as file:
                 arrays = {key: np.asarray(file[key]) for key in ("hips", "rotations", "root", "contacts")}
             return cls._build(data, arrays)

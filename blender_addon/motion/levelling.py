@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import rotations as rot
-from .clip import BoolArray, Clip
-from .contacts import detect_contacts, foot_joints, runs
-from .filters import derivative
+from .clip import Clip
+from .contacts import detect_contacts, flat_frames, foot_joints, runs
 from .rotations import Array
 
 #: Scatter of a flat contact's height about the floor, metres, and how far floors tilt (slope). Together they
@@ -40,23 +39,22 @@ def flat_contacts(clip: Clip, floor: Floor | None = None) -> Array:
     """One point (n, 3) for each time a foot stands flat: the median of its toe joint, metres.
 
     Flat means that toe joint and ankle both rest. ``floor`` says where the toe joint stands; without it the
-    lowest twentieth of its heights does.
+    lowest twentieth of its heights does. A runner's heels may never come down: then contacts of the ball count.
     """
-    joints = foot_joints(clip)
-    toes = clip.world[0][:, joints]
-    ankles = clip.world[0][:, [foot.ankle for foot in clip.skeleton.feet]]
+    toes = clip.world[0][:, foot_joints(clip)]
     level = np.percentile(toes[..., 2], 5) if floor is None else floor.height + toes[..., :2] @ floor.slope
-    leg = clip.skeleton.leg_length
-    down = detect_contacts(toes, clip.fps, rest_height=level, leg_length=leg)
-    still = np.linalg.norm(derivative(ankles, clip.fps), axis=-1) < 0.25 * leg
-    flat: BoolArray = down & still
+    down = detect_contacts(toes, clip.fps, rest_height=level, leg_length=clip.skeleton.leg_length)
+    flat = flat_frames(clip, down)
     shortest = max(2, round(0.08 * clip.fps))
-    points = [
-        np.median(toes[first:last, side], axis=0)
-        for side in range(toes.shape[1])
-        for first, last in runs(flat[:, side])
-        if last - first >= shortest
-    ]
+    for chosen in (flat, down):
+        points = [
+            np.median(toes[first:last, side], axis=0)
+            for side in range(toes.shape[1])
+            for first, last in runs(chosen[:, side])
+            if last - first >= shortest
+        ]
+        if points:
+            break
     return np.array(points) if points else np.zeros((0, 3))
 
 
@@ -92,27 +90,28 @@ def fit_floor(takes: Sequence[Array]) -> list[Floor]:
     return floors
 
 
-def find_floors(clips: Sequence[Clip], *, keep_slope: bool = False) -> list[Floor]:
+def find_floors(clips: Sequence[Clip], *, keep_slope: bool = False, lowest: bool = False) -> list[Floor]:
     """The floors of clips recorded on one floor; found twice, the second time with contacts seen from the first.
 
     Args:
         clips: takes of one group.
-        keep_slope: the ground was not flat: find heights only.
+        keep_slope: find heights only.
+        lowest: the ground was not flat: the height is where the lowest contacts are.
     """
-    floors = _fit([flat_contacts(clip) for clip in clips], keep_slope)
+    floors = _fit([flat_contacts(clip) for clip in clips], keep_slope, lowest)
     again = [flat_contacts(clip, floor if floor.contacts else None) for clip, floor in zip(clips, floors, strict=True)]
-    return _fit(again, keep_slope)
+    return _fit(again, keep_slope, lowest)
 
 
-def _fit(takes: list[Array], keep_slope: bool) -> list[Floor]:
+def _fit(takes: list[Array], keep_slope: bool, lowest: bool) -> list[Floor]:
     floors = fit_floor(takes)
-    if not keep_slope:
-        return floors
-    # On sloping ground the level part is where the lowest contacts are.
-    return [
-        replace(floor, slope=np.zeros(2), height=float(np.percentile(points[:, 2], 10)) if len(points) else 0.0)
-        for floor, points in zip(floors, takes, strict=True)
-    ]
+    if keep_slope:
+        share = 10 if lowest else 50
+        floors = [
+            replace(floor, slope=np.zeros(2), height=float(np.percentile(points[:, 2], share)) if len(points) else 0.0)
+            for floor, points in zip(floors, takes, strict=True)
+        ]
+    return floors
 
 
 def levelled(clip: Clip, floor: Floor) -> Clip:

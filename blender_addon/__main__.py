@@ -1,0 +1,103 @@
+"""The command line: ``python -m blender_addon ingest`` and ``python -m blender_addon bake``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .motion.errors import GaitsmithError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code: 0, or 2 for an error that the user can mend."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except GaitsmithError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.remedy:
+            print(f"  {error.remedy}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("cancelled: nothing was written", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m blender_addon", description="Gaitsmith without a window.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    ingest = commands.add_parser("ingest", help="make a data set of motion files", description=(
+        "Reads motion through Blender's importers, levels the floor, finds contacts and root, and writes a data set."
+    ))  # fmt: skip
+    ingest.add_argument("files", nargs="*", metavar="FILE", help="BVH, FBX, glTF or .blend")
+    ingest.add_argument("--out", required=True, type=Path, metavar="DATASET", help="folder to write")
+    ingest.add_argument("--recipe", type=Path, metavar="TOML", help="take the files a recipe names")
+    ingest.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder the recipe's paths start at")
+    ingest.add_argument("--scale", type=float, help="metres per unit of the files (default: found out)")
+    ingest.add_argument("--axis", default="-Z,Y", help="forward and up axis of BVH and FBX files (default: -Z,Y)")
+    ingest.add_argument("--source-fps", type=float, help="frames per second of the files, overruling them")
+    ingest.add_argument("--fps", type=float, default=60.0, help="frames per second of the data set (default: 60)")
+    ingest.add_argument("--level", choices=("tilt", "height", "slope", "none"), default="tilt",
+                        help="what to take away of the captured floor (default: its tilt and height)")  # fmt: skip
+    ingest.add_argument("--licence", default="", help="licence of the files")
+    ingest.add_argument("--credit", default="", help="whom to name")
+    ingest.set_defaults(run=_ingest)
+    bake = commands.add_parser("bake", help="bake a shot file", description="Bakes a shot without a window.")
+    bake.add_argument("shot", type=Path, metavar="SHOT.toml")
+    bake.add_argument("--out", required=True, type=Path, metavar="OUT.blend", help="file to write")
+    bake.add_argument("--report", type=Path, metavar="OUT.json", help="quality report to write")
+    bake.set_defaults(run=_bake)
+    return parser
+
+
+def _ingest(options: argparse.Namespace) -> None:
+    _need_bpy()
+    from .motion.takes import describe
+    from .scene.importers import ImportOptions
+    from .scene.ingest import ingest_files, ingest_recipe
+
+    if bool(options.files) == (options.recipe is not None):
+        raise GaitsmithError("Give files or a recipe, one of them", "See: python -m blender_addon ingest --help")
+    if not 1.0 <= options.fps <= 1000.0:
+        raise GaitsmithError(f"A data set of {options.fps:g} frames per second makes no sense", "Give 1 to 1000")
+    if options.recipe is not None:
+        dataset = ingest_recipe(options.recipe, options.data, progress=_show)
+    else:
+        forward, _, up = options.axis.partition(",")
+        reading = ImportOptions(options.scale, forward.strip().upper(), up.strip().upper(), options.source_fps)
+        dataset = ingest_files(
+            options.files, reading, fps=options.fps, level=options.level, licence=options.licence,
+            credit=options.credit, progress=_show,
+        )  # fmt: skip
+    dataset.save(options.out)
+    print(describe(dataset))
+    print(f"\nwritten: {options.out}")
+
+
+def _bake(options: argparse.Namespace) -> None:
+    _need_bpy()
+    from .batch import run
+
+    run(options.shot, options.out, options.report)
+
+
+def _show(done: int, count: int, name: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{done + 1}/{count} {name}", end="\n" if done + 1 == count else "", file=sys.stderr, flush=True)
+
+
+def _need_bpy() -> None:
+    try:
+        import bpy  # noqa: F401
+    except ImportError as error:
+        raise GaitsmithError(
+            f"Blender's module bpy cannot be loaded ({error})",
+            "Run this in an environment with the bpy wheel, or with Blender's own Python",
+        ) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

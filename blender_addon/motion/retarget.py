@@ -1,0 +1,271 @@
+"""Retargeting: motion of one skeleton carried to another by anatomical roles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import rotations as rot
+from .clip import Clip
+from .contacts import flat_frames
+from .errors import RigError
+from .ik import knee_hinge, solve_leg
+from .root_track import body_yaw
+from .rotations import Array
+from .skeleton import BIPED_ROLES, SIDES, Skeleton
+
+SPINE: tuple[str, ...] = ("spine_1", "spine_2", "spine_3", "spine_4")
+#: Limb bones: role -> role at the bone's other end. Their directions in the two reference poses are aligned.
+_LIMBS: dict[str, str] = {
+    f"{side}_{start}": f"{side}_{end}"
+    for side in ("left", "right")
+    for start, end in (("shoulder", "elbow"), ("elbow", "wrist"), ("hip", "knee"), ("knee", "ankle"))
+}
+
+
+def posed_rest(skeleton: Skeleton, rotations: Array, hips: Array | None = None) -> Skeleton:
+    """The same joints with another pose as rest pose; clips on it need no change but their skeleton.
+
+    For families whose rest pose is no usable reference (snu22: every bone along +X).
+
+    Args:
+        skeleton: the joints.
+        rotations: the new rest pose: rotations in the parents' frames (b, 4), joint 0's in the world.
+        hips: position of joint 0 in it (3,), metres; the old one when not given.
+    """
+    offsets = np.array(skeleton.offsets)
+    if hips is not None:
+        offsets[0] = hips
+    return replace(skeleton, rest_rotations=rot.normalize(rotations), offsets=offsets)
+
+
+def grounded_rest(skeleton: Skeleton) -> Skeleton:
+    """The skeleton moved so that in rest it stands at the origin, soles at height 0, and faces -Y."""
+    positions, _ = skeleton.rest_world
+    turn = rot.from_yaw(-body_yaw(skeleton, positions[None])[0])
+    toes = [foot.toe for foot in skeleton.feet]
+    sole = float(positions[toes, 2].mean()) - skeleton.feet[0].ball_height
+    if toes[0] == skeleton.feet[0].ankle:
+        sole = float(positions[toes, 2].mean()) - skeleton.feet[0].ankle_height
+    rotations = np.array(skeleton.rest_rotations)
+    rotations[0] = rot.mul(turn, rotations[0])
+    return posed_rest(skeleton, rotations, np.array([0.0, 0.0, positions[0, 2] - sole]))
+
+
+def flat_footed_rest(clip: Clip, shortest: float = 0.3) -> Skeleton:
+    """The clip's skeleton with its rest pose's feet turned as they are when they stand flat in the clip.
+
+    Reference poses of captured skeletons seldom have truly flat feet, and whatever they are off by, every step
+    inherits. The heading of the rest pose's feet is kept; a foot that stands flat for less than ``shortest``
+    seconds in all keeps its rest pose.
+
+    Args:
+        clip: levelled motion with contacts.
+        shortest: seconds of flat stance needed.
+    """
+    skeleton = clip.skeleton
+    positions, world = clip.world
+    rest_positions, rest = skeleton.rest_world
+    rest = np.array(rest)
+    flat = flat_frames(clip)
+    for side, foot in enumerate(skeleton.feet):
+        frames = flat[:, side]
+        if foot.toe == foot.ankle or frames.sum() < shortest * clip.fps:
+            continue
+        back = rot.from_yaw(-rot.yaw_of_direction(positions[frames, foot.toe] - positions[frames, foot.ankle]))
+        heading = rot.from_yaw(rot.yaw_of_direction(rest_positions[foot.toe] - rest_positions[foot.ankle]))
+        for joint in (foot.ankle, foot.toe):
+            rest[joint] = rot.mul(heading, _mean_rotation(rot.mul(back, world[frames, joint])))
+    local = np.array(skeleton.rest_rotations)
+    for foot in skeleton.feet:
+        for joint in {foot.ankle, foot.toe}:
+            local[joint] = rot.inv_mul(rest[skeleton.parents[joint]], rest[joint])
+    return posed_rest(skeleton, local)
+
+
+def _mean_rotation(q: Array) -> Array:
+    """Mean (4,) of rotations (n, 4): the largest eigenvector of their outer products."""
+    return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
+
+
+def retarget(
+    clip: Clip,
+    target: Skeleton,
+    *,
+    scale_travel: bool = True,
+    keep_steps: bool = True,
+    source_reference: Array | None = None,
+    target_reference: Array | None = None,
+) -> Clip:
+    """The clip on another skeleton.
+
+    Every mapped joint turns away from its reference pose as the source's joint does, in the world. In the
+    reference poses limb bones are first turned onto the source's directions, so that a T-pose and an A-pose
+    meet; feet only about the vertical, so that flat soles stay flat. Spines of different counts share the bend
+    along their length. Joints of the target without a role, or whose role the source lacks, keep their rest
+    rotation. The middle between the hip joints is carried over, its height above the ankles scaled by leg length.
+
+    With ``keep_steps`` the legs are then bent so that the balls of the feet go where the source's went, scaled:
+    feet of another length or hips of another width would slide otherwise. Plant them again all the same when they
+    are to stand exactly.
+
+    Args:
+        clip: motion whose skeleton has the required roles and whose soles stand at height 0.
+        target: skeleton with the required roles.
+        scale_travel: scale the way along the ground by leg length too, so that steps fit it. When false the
+            root keeps its track.
+        keep_steps: let the legs reach for the source's steps.
+        source_reference, target_reference: reference poses, rotations in the parents' frames (b, 4); the rest
+            poses when not given. Both should stand upright with flat feet; where they face does not matter.
+
+    Returns:
+        A clip on ``target`` with the contacts of ``clip`` and its root, scaled like its travel.
+
+    Raises:
+        RigError: a required role is missing.
+    """
+    source, output = clip.skeleton, target
+    for skeleton, whose in ((source, "motion's skeleton"), (target, "target")):
+        if skeleton.missing_roles:
+            missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)
+            raise RigError(f"The {whose} lacks: {missing}", "Map these bones by hand")
+    if source_reference is not None:
+        source = posed_rest(source, source_reference)
+    if target_reference is not None:
+        target = posed_rest(target, target_reference)
+    from_rest, to_rest = _forward_rest(source), _forward_rest(target)
+    away = _turns(clip, source, from_rest[1])
+    wanted = _target_turns(away, source, target)
+    aligned = _alignments(source, target, from_rest[0], to_rest[0])
+    frames = len(clip)
+    world = np.empty((frames, len(target), 4))
+    role_of = {name: role for role, name in target.roles.items()}
+    for joint, name in enumerate(target.names):
+        role = role_of.get(name, "")
+        if role in wanted:
+            rest = rot.mul(aligned.get(role, rot.IDENTITY), to_rest[1][joint])
+            world[:, joint] = rot.mul(wanted[role], rest)
+        else:
+            world[:, joint] = rot.mul(world[:, target.parents[joint]], target.rest_rotations[joint])
+    scale = target.leg_length / source.leg_length
+    hips, root = _hips_and_root(clip, source, target, world[:, 0], scale, scale if scale_travel else 1.0)
+    if keep_steps and all(skeleton.has(f"{side}_toe") for skeleton in (source, target) for side in SIDES):
+        world = _step_alike(clip, source, target, hips, root, world, scale)
+    return replace(clip, skeleton=output, hips=hips, rotations=rot.unroll(target.local_rotations(world)), root=root)
+
+
+def _forward_rest(skeleton: Skeleton) -> tuple[Array, Array]:
+    """Rest positions and world rotations, turned to face -Y."""
+    positions, rotations = skeleton.rest_world
+    back = rot.from_yaw(-body_yaw(skeleton, positions[None])[0])
+    return rot.rotate(back, positions), rot.mul(back, rotations)
+
+
+def _turns(clip: Clip, source: Skeleton, rest: Array) -> dict[str, Array]:
+    """World rotation (frames, 4) of each role's joint away from the reference pose."""
+    _, world = source.fk(clip.hips, clip.rotations)
+    return {
+        role: rot.mul(world[:, source.index(role)], rot.inv(rest[source.index(role)]))
+        for role in BIPED_ROLES
+        if source.has(role)
+    }
+
+
+def _target_turns(away: dict[str, Array], source: Skeleton, target: Skeleton) -> dict[str, Array]:
+    """What each of the target's roles shall do; roles that nothing tells about are left out."""
+    chain = [away["hips"]] + [away[role] for role in SPINE if role in away]
+    wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE}
+    count = sum(target.has(role) for role in SPINE)
+    for number, role in enumerate((role for role in SPINE if target.has(role)), start=1):
+        at = number / count * (len(chain) - 1)
+        low = min(int(at), max(len(chain) - 2, 0))
+        wanted[role] = rot.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], at - low)
+    if target.has("neck") and "neck" not in away and "head" in away:
+        wanted["neck"] = rot.slerp(chain[-1], away["head"], 0.5)
+    return wanted
+
+
+def _alignments(source: Skeleton, target: Skeleton, from_rest: Array, to_rest: Array) -> dict[str, Array]:
+    """World rotation (4,) for each limb role that brings the target's reference bone onto the source's."""
+    found: dict[str, Array] = {}
+    for start, end in _LIMBS.items():
+        if all(skeleton.has(role) for skeleton in (source, target) for role in (start, end)):
+            found[start] = rot.between(_bone(target, to_rest, start, end), _bone(source, from_rest, start, end))
+    for side in ("left", "right"):
+        # A hand goes on from its forearm: where its own bone ends is anyone's guess.
+        if f"{side}_elbow" in found:
+            found[f"{side}_wrist"] = found[f"{side}_elbow"]
+        ankle, toe = f"{side}_ankle", f"{side}_toe"
+        if all(skeleton.has(role) for skeleton in (source, target) for role in (ankle, toe)):
+            yaws = [
+                rot.yaw_of_direction(_bone(skeleton, rest, ankle, toe))
+                for skeleton, rest in ((source, from_rest), (target, to_rest))
+            ]
+            found[ankle] = found[toe] = rot.from_yaw(rot.wrap_angle(yaws[0] - yaws[1]))
+    return found
+
+
+def _bone(skeleton: Skeleton, positions: Array, start: str, end: str) -> Array:
+    line = positions[skeleton.index(end)] - positions[skeleton.index(start)]
+    length = float(np.linalg.norm(line))
+    if length < 1e-9:
+        raise RigError(f"The bone from {start} to {end} has no length".replace("_", " "), "Map other bones")
+    return np.asarray(line / length)
+
+
+def _hips_and_root(
+    clip: Clip, source: Skeleton, target: Skeleton, turn: Array, scale: float, travel: float
+) -> tuple[Array, Array]:
+    """Position of the target's joint 0 (frames, 3) and root (frames, 3)."""
+    positions, _ = source.fk(clip.hips, clip.rotations)
+    middle = 0.5 * (positions[:, source.index("left_hip")] + positions[:, source.index("right_hip")])
+    root = clip.root * np.array([travel, travel, 1.0])
+    ankles = [float(np.mean([foot.ankle_height for foot in skeleton.feet])) for skeleton in (source, target)]
+    goal = np.empty_like(middle)
+    goal[:, :2] = root[:, :2] + scale * (middle[:, :2] - clip.root[:, :2])
+    goal[:, 2] = scale * (middle[:, 2] - ankles[0]) + ankles[1]
+    rest, rest_world = target.rest_world
+    arm = 0.5 * (rest[target.index("left_hip")] + rest[target.index("right_hip")]) - rest[0]
+    return goal - rot.rotate(turn, rot.inv_rotate(rest_world[0], arm)), root
+
+
+def _step_alike(
+    clip: Clip, source: Skeleton, target: Skeleton, hips: Array, root: Array, world: Array, scale: float
+) -> Array:
+    """World rotations (frames, b, 4) with the legs turned so that the balls of the feet step as the source's do."""
+    balls, _ = source.fk(clip.hips, clip.rotations)
+    positions, _ = target.fk(hips, target.local_rotations(world))
+    world = np.array(world)
+    for theirs, foot in zip(source.feet, target.feet, strict=True):
+        goal = np.empty((len(clip), 3))
+        goal[:, :2] = root[:, :2] + scale * (balls[:, theirs.toe, :2] - clip.root[:, :2])
+        goal[:, 2] = scale * (balls[:, theirs.toe, 2] - theirs.ball_height) + foot.ball_height
+        ankle = goal - (positions[:, foot.toe] - positions[:, foot.ankle])
+        hinge = rot.rotate(world[:, foot.hip], knee_hinge(target, foot, positions, world))
+        hip, knee = positions[:, foot.hip], positions[:, foot.knee]
+        reach = _soft_reach(hip, ankle, positions[:, foot.ankle], target.leg_length)
+        turn = solve_leg(hip, knee, positions[:, foot.ankle], hinge, reach)
+        below = [_descendants(target, joint) for joint in (foot.hip, foot.knee, foot.ankle)]
+        for joints, applied in ((below[0] - below[1], turn.thigh), (below[1] - below[2], turn.shin)):
+            for joint in joints:
+                world[:, joint] = rot.mul(applied, world[:, joint])
+    return world
+
+
+def _soft_reach(hip: Array, goal: Array, now: Array, length: float) -> Array:
+    """``goal`` (frames, 3) drawn towards the hip near full stretch, smoothly, but never less stretched than ``now``."""
+    line = goal - hip
+    wished = np.linalg.norm(line, axis=-1) / length
+    soft = np.where(wished > 0.96, 1.0 - 0.04 * np.exp(-(wished - 0.96) / 0.04), wished)
+    soft = np.maximum(soft, np.minimum(wished, np.linalg.norm(now - hip, axis=-1) / length))
+    return np.asarray(hip + line * (soft / np.maximum(wished, 1e-9))[:, None])
+
+
+def _descendants(skeleton: Skeleton, joint: int) -> set[int]:
+    """The joint and all that hang on it."""
+    found = {joint}
+    for child, parent in enumerate(skeleton.parents):
+        if parent in found:
+            found.add(child)
+    return found

@@ -1,0 +1,167 @@
+"""From raw takes to clips worth learning from: cleaned, levelled, labelled, on one skeleton, cut to what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .clip import Clip
+from .contacts import runs, with_contacts
+from .dataset import ACTIONS, Dataset, Source, merged_credits
+from .errors import DatasetError
+from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
+from .levelling import find_floors, levelled
+from .retarget import flat_footed_rest, grounded_rest, retarget
+from .root_track import with_root
+from .skeleton import Skeleton
+
+LEVELS: tuple[str, ...] = ("tilt", "height", "slope", "none")
+
+
+@dataclass(frozen=True)
+class Take:
+    """A raw clip and what shall become of it.
+
+    Attributes:
+        clip: as read: any frame rate, any floor; root and contacts are not looked at.
+        path: the file or action it was read from.
+        group: takes of one group share a floor.
+        level: ``tilt`` and height of the floor are taken away, or only its ``height``; ``slope``: the same for
+            ground that was not flat; ``none``: the floor is right as it is.
+        ranges: frames of the take to keep, half open, in its own rate; empty for all.
+        tags: tags to add to the measured ones.
+        held_out: keep it for evaluation.
+        licence, credit: as in `Source`.
+    """
+
+    clip: Clip
+    path: str = ""
+    group: str = ""
+    level: str = "tilt"
+    ranges: tuple[tuple[int, int], ...] = ()
+    tags: tuple[str, ...] = ()
+    held_out: bool = False
+    licence: str = ""
+    credit: str = ""
+
+
+def prepare(
+    takes: Sequence[Take], *, skeleton: Skeleton | None = None, fps: float = 60.0, shortest: float = 0.5
+) -> Dataset:
+    """A data set of the takes.
+
+    Args:
+        takes: raw takes.
+        skeleton: what the clips shall be on; the first take's, set on the ground, when not given.
+        fps: frame rate of the data set.
+        shortest: clips under this many seconds are left out.
+
+    Raises:
+        DatasetError: nothing is left, or an option is unknown.
+    """
+    if not takes:
+        raise DatasetError("There is no motion to ingest", "Choose files or actions that hold motion")
+    unknown = sorted({take.level for take in takes} - set(LEVELS))
+    if unknown:
+        raise DatasetError(f"Unknown levelling {', '.join(unknown)}", f"Use one of: {', '.join(LEVELS)}")
+    skeleton = skeleton or grounded_rest(takes[0].clip.skeleton)
+    clips: list[Clip] = []
+    origins: list[tuple[Take, Source]] = []
+    for group in _groups(takes):
+        for take, (clip, source) in zip(group, _prepare_group(group, skeleton, fps), strict=True):
+            for part, origin in _parts(take, clip, source, shortest):
+                clips.append(part)
+                origins.append((take, origin))
+    if not clips:
+        raise DatasetError(
+            f"None of the {len(takes)} takes has {shortest:g} s of motion left", "Choose longer takes or ranges"
+        )
+    pairs = zip(clips, origins, strict=True)
+    return Dataset(
+        skeleton, clips, [tuple(dict.fromkeys((*measured_tags(clip), *take.tags))) for clip, (take, _) in pairs],
+        [take.held_out for take, _ in origins], merged_credits([take.credit for take, _ in origins]),
+        [source for _, source in origins],
+    )  # fmt: skip
+
+
+def describe(dataset: Dataset) -> str:
+    """A table of what a data set holds: minutes, speeds and contacts by action, then tags and defects."""
+    labels = [label_actions(clip) for clip in dataset.clips]
+    speeds = [root_speed(clip) for clip in dataset.clips]
+    label, speed = np.concatenate(labels), np.concatenate(speeds)
+    fps = dataset.fps
+    lines = [f"{len(dataset)} clips, {dataset.seconds / 60:.1f} min at {fps:g} fps, {sum(dataset.held_out)} held out"]
+    lines.append(f"\n{'action':8}{'minutes':>9}{'speed m/s: p5':>15}{'median':>8}{'p95':>7}{'feet down':>11}")
+    down = np.concatenate([clip.contacts.mean(axis=-1) for clip in dataset.clips])
+    for index, name in enumerate(ACTIONS):
+        chosen = label == index
+        if chosen.any():
+            low, middle, high = np.percentile(speed[chosen], [5, 50, 95])
+            minutes_of = chosen.sum() / fps / 60
+            lines.append(f"{name:8}{minutes_of:9.2f}{low:15.2f}{middle:8.2f}{high:7.2f}{down[chosen].mean():11.2f}")
+    steps = sum(len(runs(clip.contacts[:, side])) for clip in dataset.clips for side in range(clip.contacts.shape[1]))
+    lines += ["", f"{steps} contacts, {steps / max(dataset.seconds, 1e-9):.2f} a second"]
+    minutes: dict[str, float] = {}
+    for clip, tags in zip(dataset.clips, dataset.tags, strict=True):
+        for tag in tags:
+            minutes[tag] = minutes.get(tag, 0.0) + len(clip) / fps / 60
+    lines.append("tags (minutes of clips that have them): " + ", ".join(f"{t} {m:.1f}" for t, m in minutes.items()))
+    lines += [f"{clip.name}: {defect}" for clip, source in zip(dataset.clips, dataset.sources, strict=True)
+              for defect in source.defects]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _groups(takes: Sequence[Take]) -> list[list[Take]]:
+    groups: dict[tuple[str, str, int], list[Take]] = {}
+    for number, take in enumerate(takes):
+        # A take without a group has a floor of its own.
+        key = (take.group, take.level, -1 if take.group else number)
+        groups.setdefault(key, []).append(take)
+    return list(groups.values())
+
+
+def _prepare_group(group: Sequence[Take], skeleton: Skeleton, fps: float) -> list[tuple[Clip, Source]]:
+    raw, sources = [], []
+    for take in group:
+        first = t_pose_frames(take.clip)
+        if first == len(take.clip):
+            raise DatasetError(f"{take.clip.name!r} holds nothing but its T-pose", "Leave it out")
+        defects = (f"{first} frames of T-pose dropped",) if first else ()
+        clip = replace(take.clip.cut(first, len(take.clip)), skeleton=grounded_rest(take.clip.skeleton))
+        raw.append(clip.resampled(fps))
+        sources.append(Source(take.path, first, len(take.clip), take.licence, take.credit, defects))
+    level = group[0].level
+    if level != "none":
+        floors = find_floors(raw, keep_slope=level != "tilt", lowest=level == "slope")
+        raw = [levelled(clip, floor) for clip, floor in zip(raw, floors, strict=True)]
+    return [(_onto(with_root(with_contacts(c)), skeleton), source) for c, source in zip(raw, sources, strict=True)]
+
+
+def _onto(clip: Clip, skeleton: Skeleton) -> Clip:
+    """The clip on ``skeleton``; merely handed over where bones and offsets are the same."""
+    own = clip.skeleton
+    if own.names == skeleton.names and np.allclose(own.offsets[1:], skeleton.offsets[1:], atol=2e-4) and np.allclose(
+        own.rest_rotations, skeleton.rest_rotations, atol=1e-3
+    ):
+        return replace(clip, skeleton=skeleton)
+    flat = replace(clip, skeleton=grounded_rest(flat_footed_rest(clip)))
+    return with_root(retarget(flat, skeleton))
+
+
+def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tuple[Clip, Source]]:
+    fps, rate = clip.fps, take.clip.fps
+    glitches = find_glitches(take.clip)
+    found = []
+    for first, last in take.ranges or ((source.first, source.last),):
+        first, last = max(first, source.first), min(last, source.last)
+        start, stop = (round((frame - source.first) * fps / rate) for frame in (first, last))
+        stop = min(stop, len(clip))
+        if stop - start < shortest * fps:
+            continue
+        name = clip.name if not take.ranges else f"{clip.name} {first}-{last}"
+        near = [f"possible glitch near frame {frame} ({joint})" for frame, joint in glitches if first <= frame < last]
+        origin = replace(source, first=first, last=last, defects=(*source.defects, *near[:5]))
+        found.append((replace(clip.cut(start, stop), name=name), origin))
+    return found

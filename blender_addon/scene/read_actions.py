@@ -1,0 +1,301 @@
+"""Reading motion out of Blender: an armature's rest pose as a skeleton, its actions as clips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..motion import rotations as rot
+from ..motion.clip import Clip
+from ..motion.errors import ClipError, RigError
+from ..motion.roles import roles_by_name
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+
+#: Toe joints stand this far over the ground for legs of `REFERENCE_LEG` metres, unless told otherwise.
+BALL_HEIGHT, REFERENCE_LEG = 0.025, 0.866
+_BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)$')
+_EULER_ORDERS = {"XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"}
+
+
+def skeleton_of(
+    armature: bpy.types.Object, roles: Mapping[str, str] | None = None, ball_height: float | None = None
+) -> Skeleton:
+    """The hips of an armature and all that hangs on them, in world space and metres.
+
+    Args:
+        armature: an armature object of uniform scale.
+        roles: role -> bone name; found by names when not given.
+        ball_height: height of the toe joints over the ground in a flat stance, metres; in proportion to the legs
+            when not given.
+
+    Raises:
+        RigError: no legs are found, or the scale is not uniform.
+    """
+    bones = armature.data.bones
+    roles = dict(roles) if roles is not None else roles_by_name(bone.name for bone in bones)
+    if "hips" not in roles:
+        raise RigError(f"No legs were found in armature {armature.name!r}", "Map its bones by hand")
+    frame, scale = _object_frame(armature)
+    names = [bone.name for bone in _below(bones[roles["hips"]])]
+    index = {name: i for i, name in enumerate(names)}
+    parents = [-1] + [index[bones[name].parent.name] for name in names[1:]]
+    rest = np.array([np.array(bones[name].matrix_local) for name in names])
+    world = rot.mul(frame, rot.from_matrix(rest[:, :3, :3]))
+    places = np.array(armature.matrix_world.translation) + rot.rotate(frame, scale * rest[:, :3, 3])
+    local, offsets = np.array(world), np.array(places)
+    above = np.array(parents[1:], dtype=int)
+    local[1:] = rot.inv_mul(world[above], world[1:])
+    offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
+    tails = np.array([[0.0, bones[name].length * scale, 0.0] for name in names])
+    skeleton = Skeleton(
+        names=tuple(names), parents=tuple(parents), offsets=offsets, rest_rotations=local, tails=tails,
+        roles={role: name for role, name in roles.items() if name in index}, ball_height=ball_height or BALL_HEIGHT,
+    )  # fmt: skip
+    if skeleton.missing_roles:
+        missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)
+        raise RigError(f"Armature {armature.name!r} lacks: {missing}", "Map these bones by hand")
+    if ball_height is None:
+        skeleton = replace(skeleton, ball_height=BALL_HEIGHT * skeleton.leg_length / REFERENCE_LEG)
+    return skeleton
+
+
+def actions_for(armature: bpy.types.Object) -> list[bpy.types.Action]:
+    """The actions that move at least one of the armature's bones; its own first, then those of its NLA, by name."""
+    own = armature.animation_data.action if armature.animation_data else None
+    names = {bone.name for bone in armature.data.bones}
+    found = [
+        action
+        for action in sorted(bpy.data.actions, key=lambda a: (a is not own and a != own, a.name))
+        if any(_bone_of(curve)[0] in names for curve in _curves(action, armature))
+    ]
+    return found
+
+
+def read_action(
+    armature: bpy.types.Object,
+    action: bpy.types.Action | None = None,
+    *,
+    skeleton: Skeleton | None = None,
+    frames: tuple[int, int] | None = None,
+    fps: float | None = None,
+) -> Clip:
+    """An action as a clip, with root (0) and contacts (none) still to be found.
+
+    Plain rigs are read from their curves; where constraints, drivers or IK act, the scene is played.
+
+    Args:
+        armature: the armature object.
+        action: the action to read; the armature's own when not given. It need not be assigned.
+        skeleton: what to read: its joints' names must be bones of the armature; `skeleton_of` when not given.
+        frames: first and last frame, both included; the action's range when not given.
+        fps: frames per second; the scene's when not given.
+
+    Raises:
+        ClipError: there is no action, it is empty, has one frame only, or holds values that are no numbers.
+    """
+    action = action or (armature.animation_data.action if armature.animation_data else None)
+    if action is None:
+        raise ClipError(f"Armature {armature.name!r} has no action", "Assign or choose an action")
+    skeleton = skeleton or skeleton_of(armature)
+    curves = _curves(action, armature)
+    if not any(_bone_of(curve)[0] in skeleton.names for curve in curves):
+        raise ClipError(f"Action {action.name!r} is empty for armature {armature.name!r}",
+                        "Choose an action that moves its bones")  # fmt: skip
+    first, last = frames if frames is not None else (int(round(v)) for v in action.frame_range)
+    if last <= first:
+        raise ClipError(f"Action {action.name!r} has a single frame", "Choose an action that moves")
+    render = bpy.context.scene.render
+    numbers = np.arange(first, last + 1)
+    if _is_plain(armature, skeleton, curves):
+        positions, world = _from_curves(armature, curves, numbers)
+        order = [armature.data.bones.find(name) for name in skeleton.names]
+        hips, world = positions[:, order[0]], world[:, order]
+    else:
+        hips, world = _from_scene(armature, action, skeleton, numbers)
+    return Clip(
+        skeleton=skeleton, fps=fps or render.fps / render.fps_base, hips=hips,
+        rotations=rot.unroll(skeleton.local_rotations(world)), root=np.zeros((len(hips), 3)),
+        contacts=np.zeros((len(hips), 2), dtype=bool), name=action.name,
+    )  # fmt: skip
+
+
+def _below(bone: bpy.types.Bone) -> list[bpy.types.Bone]:
+    """The bone and everything that hangs on it, parents first."""
+    found = [bone]
+    for child in bone.children:
+        found += _below(child)
+    return found
+
+
+def _object_frame(armature: bpy.types.Object) -> tuple[Array, float]:
+    """World rotation (4,) and uniform scale of the object."""
+    matrix = np.array(armature.matrix_world)[:3, :3]
+    lengths = np.linalg.norm(matrix, axis=0)
+    if np.ptp(lengths) > 1e-3 * lengths.max() or np.linalg.det(matrix) <= 0.0:
+        raise RigError(f"Armature {armature.name!r} is scaled unevenly or mirrored", "Apply its scale (Ctrl+A)")
+    return rot.from_matrix(matrix / lengths), float(lengths.mean())
+
+
+def _curves(action: bpy.types.Action, armature: bpy.types.Object) -> Sequence[Any]:
+    """The curves of an action that are meant for the armature, in every Blender from 4.2 on."""
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    slot = _slot(action, armature)
+    if slot is None:
+        return []
+    return [
+        curve
+        for layer in action.layers for strip in layer.strips
+        for bag in [strip.channelbag(slot)] if bag is not None for curve in bag.fcurves
+    ]  # fmt: skip
+
+
+def _slot(action: bpy.types.Action, armature: bpy.types.Object) -> Any:
+    animation = armature.animation_data
+    if animation is not None and animation.action == action and animation.action_slot is not None:
+        return animation.action_slot
+    fitting = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    named = [slot for slot in fitting if slot.name_display == armature.name]
+    return (named or fitting or [None])[0]
+
+
+def _bone_of(curve: Any) -> tuple[str, str]:
+    match = _BONE_PATH.match(curve.data_path)
+    return (match[1].replace('\\"', '"').replace("\\\\", "\\"), match[2]) if match else ("", "")
+
+
+def _is_plain(armature: bpy.types.Object, skeleton: Skeleton, curves: Iterable[Any]) -> bool:
+    """Whether bones follow from curves alone: no constraints, drivers, scale, bendy or unusual inheritance."""
+    animation = armature.animation_data
+    if armature.parent or len(armature.constraints) or (animation and len(animation.drivers)):
+        return False
+    if armature.data.animation_data and len(armature.data.animation_data.drivers):
+        return False
+    involved: set[str] = set()
+    for name in skeleton.names:
+        bone = armature.data.bones.get(name)
+        if bone is None:
+            raise RigError(f"Armature {armature.name!r} has no bone {name!r}", "Map its bones anew")
+        while bone is not None and bone.name not in involved:
+            involved.add(bone.name)
+            if not (bone.use_inherit_rotation and bone.use_local_location):
+                return False
+            bone = bone.parent
+    for name in involved:
+        pose = armature.pose.bones[name]
+        if len(pose.constraints) or not np.allclose(pose.scale, 1.0):
+            return False
+    parents = dict(zip(skeleton.names, skeleton.parents, strict=True))
+    for curve in curves:
+        name, channel = _bone_of(curve)
+        # Curves of the object itself, and stretching bones, are left to Blender.
+        if (not name and not curve.data_path.startswith("pose.bones")) or (name in involved and channel == "scale"):
+            return False
+        moves = channel == "location" and parents.get(name, -1) >= 0
+        if moves and np.ptp([key.co[1] for key in curve.keyframe_points] or [0.0]) > 0.0:
+            return False
+    return True
+
+
+def _from_curves(armature: bpy.types.Object, curves: Iterable[Any], numbers: Array) -> tuple[Array, Array]:
+    """World positions (f, bones, 3) and rotations (f, bones, 4) of all bones of the armature, in its order."""
+    channels: dict[tuple[str, str], dict[int, Array]] = {}
+    for curve in curves:
+        key = _bone_of(curve)
+        if key[0] and not curve.mute:
+            values = np.array([curve.evaluate(float(number)) for number in numbers])
+            channels.setdefault(key, {})[curve.array_index] = values
+    bones = armature.data.bones
+    frame, scale = _object_frame(armature)
+    origin = np.array(armature.matrix_world.translation)
+    positions = np.empty((len(numbers), len(bones), 3))
+    world = np.empty((len(numbers), len(bones), 4))
+    number_of = {bone.name: i for i, bone in enumerate(bones)}
+    for root in (bone for bone in bones if bone.parent is None):
+        for bone in _below(root):
+            pose = armature.pose.bones[bone.name]
+            place = _filled(pose.location, channels.get((bone.name, "location"), {}), len(numbers))
+            turn = _rotation(pose, channels, len(numbers))
+            matrix = np.array(bone.matrix_local)
+            if bone.parent is None:
+                above_place, above_turn = origin, frame
+            else:
+                parent = number_of[bone.parent.name]
+                above_place, above_turn = positions[:, parent], world[:, parent]
+                matrix = np.linalg.inv(np.array(bone.parent.matrix_local)) @ matrix
+            rest = rot.from_matrix(matrix[:3, :3])
+            at = number_of[bone.name]
+            positions[:, at] = above_place + rot.rotate(above_turn, scale * (matrix[:3, 3] + rot.rotate(rest, place)))
+            world[:, at] = rot.mul(rot.mul(above_turn, rest), turn)
+    return positions, world
+
+
+def _filled(constant: Sequence[float], keyed: Mapping[int, Array], count: int) -> Array:
+    values = np.tile(np.array(constant, dtype=np.float64), (count, 1))
+    for index, curve in keyed.items():
+        values[:, index] = curve
+    return values
+
+
+def _rotation(pose: bpy.types.PoseBone, channels: Mapping[tuple[str, str], Mapping[int, Array]], count: int) -> Array:
+    mode = pose.rotation_mode
+    if mode == "QUATERNION":
+        keyed = channels.get((pose.name, "rotation_quaternion"), {})
+        return rot.normalize(_filled(pose.rotation_quaternion, keyed, count))
+    if mode == "AXIS_ANGLE":
+        values = _filled(pose.rotation_axis_angle, channels.get((pose.name, "rotation_axis_angle"), {}), count)
+        axis = values[:, 1:] / np.maximum(np.linalg.norm(values[:, 1:], axis=-1, keepdims=True), 1e-12)
+        return rot.from_axis_angle(axis, values[:, 0])
+    if mode not in _EULER_ORDERS:
+        raise RigError(f"Bone {pose.name!r} has the unknown rotation mode {mode}", "Choose a usual rotation mode")
+    angles = _filled(pose.rotation_euler, channels.get((pose.name, "rotation_euler"), {}), count)
+    # Blender's order XYZ turns about x first: it stands rightmost.
+    turn = np.tile(rot.IDENTITY, (count, 1))
+    for letter in mode:
+        axis = "XYZ".index(letter)
+        turn = rot.mul(rot.from_axis_angle(np.eye(3)[axis], angles[:, axis]), turn)
+    return turn
+
+
+def _from_scene(
+    armature: bpy.types.Object, action: bpy.types.Action, skeleton: Skeleton, numbers: Array
+) -> tuple[Array, Array]:
+    """World position of joint 0 (f, 3) and rotations (f, b, 4) by playing the scene; all is put back afterwards."""
+    scene = bpy.context.scene
+    created = armature.animation_data is None
+    animation = armature.animation_data_create() if created else armature.animation_data
+    before = (animation.action, getattr(animation, "action_slot", None), scene.frame_current, animation.use_nla)
+    names = [bone.name for bone in armature.pose.bones]
+    order = [names.index(name) for name in skeleton.names]
+    buffer = np.empty(16 * len(names), dtype=np.float32)
+    matrices = np.empty((len(numbers), len(order), 4, 4))
+    try:
+        if animation.action != action:
+            slot = _slot(action, armature) if hasattr(action, "slots") else None
+            animation.action = action
+            if slot is not None:
+                animation.action_slot = slot
+        animation.use_nla = False
+        for row, number in enumerate(numbers):
+            scene.frame_set(int(number))
+            evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            evaluated.pose.bones.foreach_get("matrix", buffer)
+            bones = buffer.reshape(-1, 4, 4).swapaxes(-1, -2)[order]
+            matrices[row] = np.array(evaluated.matrix_world) @ bones
+    finally:
+        animation.action = before[0]
+        if before[1] is not None:
+            animation.action_slot = before[1]
+        animation.use_nla = before[3]
+        scene.frame_set(before[2])
+        if created:
+            armature.animation_data_clear()
+    axes = matrices[..., :3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
+    return matrices[:, 0, :3, 3], rot.from_matrix(axes)
