@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

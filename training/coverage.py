@@ -36,7 +36,9 @@ def describe(dataset: Dataset) -> About:
     lines = [*dataset.credits, *(source.credit for source in dataset.sources)]
     known = [line for line in lines if line]
     # A short credit that a longer line holds already needs no line of its own.
-    credits = tuple(line for line in dict.fromkeys(known) if not any(line != other and line in other for other in known))
+    credits = tuple(
+        line for line in dict.fromkeys(known) if not any(line != other and line in other for other in known)
+    )
     return About(
         actions=tuple(action for action in ACTIONS if tags[action]) or ("walk",),
         licence=", ".join(licences),

@@ -36,7 +36,7 @@ def stepper(network: nn.Sequential) -> bytes:
         helper.make_node("Identity", ["going"], ["go_on"]),
         helper.make_node("Identity", ["after"], ["shown"]),
     ]
-    state = ["n", size]
+    state: list[str | int | None] = ["n", size]
     body = helper.make_graph(
         nodes, "step",
         [

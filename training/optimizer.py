@@ -21,7 +21,7 @@ class RAdam(torch.optim.Adam):
         self.taken = 0
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> Any:  # type: ignore[override]
         """One step with the present `learning_rate`."""
         self.taken += 1
         beta1, beta2 = self.param_groups[0]["betas"]

@@ -64,7 +64,8 @@ class JsonLines:
     def message(self, kind: str, **values: Any) -> None:
         """An event of any kind."""
         # The add-on's jobs read "event"; "kind" is the name in the documents.
-        print(json.dumps({"event": kind, "kind": kind, **values}, ensure_ascii=False), file=self._stream, flush=True)
+        self._stream.write(json.dumps({"event": kind, "kind": kind, **values}, ensure_ascii=False) + "\n")
+        self._stream.flush()
 
 
 class Bar:
@@ -92,7 +93,7 @@ class Bar:
         self._close()
         text = values.pop("message", "")
         details = ", ".join(f"{key} {value}" for key, value in values.items() if value not in ("", None))
-        print(f"{kind}: {' '.join(part for part in (text, details) if part)}", file=sys.stderr)
+        sys.stderr.write(f"{kind}: {' '.join(part for part in (text, details) if part)}\n")
 
     def _close(self) -> None:
         if self._bar is not None:

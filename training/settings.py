@@ -54,20 +54,23 @@ class LmmSettings:
     seed: int = 1234
     mirror: bool = True
     decompressor: StageSettings = field(
-        default_factory=lambda: StageSettings(60_000, 64, 2, time_share=0.55, shares=DECOMPRESSOR_SHARES)
+        default_factory=lambda: StageSettings(60_000, 64, 2, time_share=0.5, shares=DECOMPRESSOR_SHARES)
     )
     stepper: StageSettings = field(
-        default_factory=lambda: StageSettings(15_000, 32, 20, time_share=0.25, noise=0.05)
+        default_factory=lambda: StageSettings(15_000, 32, 20, time_share=0.25, noise=0.02)
     )
     projector: StageSettings = field(
-        default_factory=lambda: StageSettings(30_000, 64, 1, time_share=0.2, noise=1.0)
+        default_factory=lambda: StageSettings(30_000, 64, 1, time_share=0.25, noise=1.0)
     )
 
 
-#: Terms not named here have share 1. Joint positions in character space are what is looked at; the
-#: latent's own terms only keep it small and smooth.
+#: Terms not named here have share 1. Joint positions in character space are what is looked at, velocities
+#: are only asked for at jumps; the latent's own terms keep it small and smooth.
 DECOMPRESSOR_SHARES: Mapping[str, float] = {
-    "character_positions": 2.0,
+    "character_positions": 3.0,
+    "angular_velocities": 0.3,
+    "character_angular_velocities": 0.3,
+    "character_velocities": 0.5,
     "latent_squared": 0.1,
     "latent_absolute": 0.1,
     "latent_rate": 0.1,

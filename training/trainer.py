@@ -106,7 +106,9 @@ class Trainer:
     and resumed gives what it would have given (when iterations are its limit).
     """
 
-    def __init__(self, task: Task, settings: StageSettings, budget: Budget, seed: int, path: Path, watch: Watch) -> None:
+    def __init__(
+        self, task: Task, settings: StageSettings, budget: Budget, seed: int, path: Path, watch: Watch
+    ) -> None:
         unknown = sorted(set(settings.shares) - set(task.terms))
         if unknown:
             raise DatasetError(f"Stage {task.name} has no loss called {', '.join(unknown)}")

@@ -36,12 +36,14 @@ class LearnedSettings:
     Attributes:
         stride: frames between projections.
         gain: a projection must lower the squared distance to the wish by this share to be taken.
+        least_gain: and by this much.
         weights: feature group -> weight; groups not named keep the weight the pack was trained with.
             A trajectory group's weight scales how much of the wished change is asked for.
     """
 
-    stride: int = 10
+    stride: int = 12
     gain: float = 0.2
+    least_gain: float = 1.5
     weights: Mapping[str, float] | None = None
 
 
@@ -155,7 +157,7 @@ class LearnedMotionMatching:
         found = self._networks.projector(features=asked)
         here = np.sum(self._importance * (wished - now[:, :size]) ** 2, axis=1)
         there = np.sum(self._importance * (wished - found[:, :size]) ** 2, axis=1)
-        switched = there < (1.0 - self.settings.gain) * here
+        switched = there < (1.0 - self.settings.gain) * here - self.settings.least_gain
         return np.where(switched[:, None], found, now), switched
 
     def _write_wish(self, features: Float32, wish: Wish) -> None:

@@ -48,11 +48,10 @@ def read_clips(pack: Pack) -> list[Clip]:
         },
     )  # fmt: skip
     lengths = arrays["lengths"]
-    total = len(arrays["hips"])
     if lengths.dtype.kind != "i" or np.any(lengths < 1) or any(
         len(arrays[name]) != int(lengths.sum()) for name in ("rotations", "hips", "root", "contacts")
     ):
-        raise PackError(f"{CLIPS} in the pack does not hold as many frames as it says ({total})", "Train the pack again")
+        raise PackError(f"{CLIPS} in the pack does not hold as many frames as it says", "Train the pack again")
     clips, first = [], 0
     for length in lengths.tolist():
         part = slice(first, first + length)

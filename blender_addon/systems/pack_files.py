@@ -37,7 +37,8 @@ def read_folder_file(folder: Path, name: str) -> bytes:
         _check_size(name, status.st_size)
         return path.read_bytes()
     except OSError as error:
-        raise PackError(f"The pack lacks {name}, or it cannot be read ({error.strerror})", "Import the pack again") from error
+        message = f"The pack lacks {name}, or it cannot be read ({error.strerror})"
+        raise PackError(message, "Import the pack again") from error
 
 
 def read_zip(path: Path) -> dict[str, bytes]:

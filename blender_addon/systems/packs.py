@@ -110,6 +110,11 @@ class Pack:
     info: PackInfo
     files: Mapping[str, bytes]
 
+    @property
+    def speeds(self) -> tuple[float, float]:
+        """Slowest and fastest speed covered, metres a second."""
+        return self.info.speeds
+
     def file(self, name: str) -> bytes:
         """A file's contents; raises `PackError` when the pack lacks it."""
         if name not in self.files:
@@ -188,7 +193,9 @@ def write_pack(path: Path, info: PackInfo, files: Mapping[str, bytes]) -> None:
         else:
             _write_folder(path, everything)
     except OSError as error:
-        raise PackError(f"The pack cannot be written to {path} ({error})", "Free some disk space or choose another folder") from error
+        raise PackError(
+            f"The pack cannot be written to {path} ({error})", "Free some disk space or choose another folder"
+        ) from error
 
 
 def install_pack(source: Path, folder: Path, name: str = "") -> Path:

@@ -70,8 +70,8 @@ class Frames:
         kinematics = Kinematics(database.skeleton, feet)
         parts = []
         for first, last in database.ranges:
-            poses = database.poses(np.arange(first, last))
-            parts.append(torch.from_numpy(encode_poses(poses, database.fps).astype(np.float32)))
+            vectors = encode_poses(database.poses(np.arange(first, last)), database.fps)
+            parts.append(torch.from_numpy(vectors.astype(np.float32)))
         poses = torch.cat(parts)
         layout = Layout(
             (*kinematics.pose_layout.blocks, *(replace(b, name=f"character_{b.name}") for b in kinematics.layout))
@@ -83,8 +83,8 @@ class Frames:
         states.sub_(scaling.mean).div_(scaling.scale)
         normalizer = database.normalizer if like is None else like.normalizer
         return cls(
-            torch.from_numpy(normalizer.apply(database.raw)), normalizer, states, layout, scaling, kinematics, database.fps,
-            database.ranges, database.searchable,
+            torch.from_numpy(normalizer.apply(database.raw)), normalizer, states, layout, scaling, kinematics,
+            database.fps, database.ranges, database.searchable,
         )  # fmt: skip
 
     def __len__(self) -> int:

@@ -76,17 +76,20 @@ class LmmRun:
         """
         database, frames, held_out = self._prepare()
         self._claim_folder()
+        self._seed("decompressor")
         coding = DecompressorTask(
             frames, self.settings.decompressor.batch, self.settings.decompressor.window, held_out
         )
         self._stage(coding, self.settings.decompressor)
         latents, mean, scale = normalized_latents(coding, frames)
         checked = None if held_out is None else (held_out, (coding.latents(held_out) - mean) / scale)
+        self._seed("stepper")
         stepping = StepperTask(
             frames, latents, self.settings.stepper.batch, self.settings.stepper.window, self.settings.stepper.noise,
             checked,
         )  # fmt: skip
         self._stage(stepping, self.settings.stepper)
+        self._seed("projector")
         projecting = ProjectorTask(frames, latents, self.settings.projector.batch, self.settings.projector.noise)
         self._stage(projecting, self.settings.projector)
         metrics = self._metrics(coding, held_out)
@@ -137,6 +140,10 @@ class LmmRun:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         mark.write_text(mine, encoding="utf-8")
+
+    def _seed(self, stage: str) -> None:
+        # Each stage has its own first weights, whether or not the stages before it ran in this process.
+        torch.manual_seed(self.settings.seed + _STAGES.index(stage))
 
     def _stage(self, task: Task, settings: StageSettings) -> None:
         shares = [getattr(self.settings, stage).time_share for stage in _STAGES]

@@ -21,7 +21,8 @@ def choose(database: Database, seed: int) -> npt.NDArray[np.int64]:
     calm = calm_frames(database)
     random = np.random.default_rng(seed)
     standing = calm[np.linspace(0, len(calm) - 1, min(_STANDING, len(calm))).astype(np.int64)]
-    pool = random.choice(np.nonzero(database.searchable)[0], size=min(8192, int(database.searchable.sum())), replace=False)
+    found = np.nonzero(database.searchable)[0]
+    pool = random.choice(found, size=min(8192, len(found)), replace=False)
     return np.unique(np.concatenate([standing, pool[_spread(database.features[pool], _MOVING)]]))
 
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from .data import Frames
-from .networks import compressor, decompressor, projector, stepper
 from .neighbours import Neighbours
+from .networks import compressor, decompressor, projector, stepper
 
 _LOCAL_RATES = ("hips_position", "rotations")
 _CHARACTER_RATES = ("character_positions", "character_rotations")
@@ -80,7 +80,7 @@ class DecompressorTask:
 
     @torch.no_grad()
     def latents(self, frames: Frames) -> Tensor:
-        """z (n, 32) of all frames."""
+        """The latents z (n, 32) of all frames."""
         return torch.cat([self.compressor(chunk) for chunk in frames.states.split(8192)])
 
 
@@ -94,14 +94,15 @@ class StepperTask:
 
     name = "stepper"
     unit = ""
-    terms = ("features", "latents", "features_rate", "latents_rate")
+    terms: tuple[str, ...] = ("features", "latents", "features_rate", "latents_rate")
 
     def __init__(
         self, frames: Frames, latents: Tensor, batch: int, window: int, noise: float = 0.0,
         held_out: tuple[Frames, Tensor] | None = None,
     ) -> None:  # fmt: skip
         self.batch, self.window, self.noise, self.fps = batch, window, noise, frames.fps
-        self.network = self.module = stepper(frames.features.shape[1])
+        self.network = stepper(frames.features.shape[1])
+        self.module: nn.Module = self.network
         self._features = frames.features.shape[1]
         self._states = torch.cat([frames.features, latents], dim=1)
         self._starts = frames.windows(window)
@@ -117,7 +118,7 @@ class StepperTask:
         if self.noise > 0.0:
             state = state + self.noise * torch.randn(state.shape, generator=random)
         found = self.follow(state, self.window - 1)
-        value, rate = _split_mean((found[1:] - truth[1:]).abs(), self._features), None
+        value = _split_mean((found[1:] - truth[1:]).abs(), self._features)
         rate = _split_mean((found - truth).diff(dim=0).abs(), self._features) * self.fps
         return torch.cat([value, rate])
 
@@ -154,14 +155,15 @@ class ProjectorTask:
 
     name = "projector"
     unit = ""
-    terms = ("features", "latents", "distance")
+    terms: tuple[str, ...] = ("features", "latents", "distance")
 
     def __init__(
         self, frames: Frames, latents: Tensor, batch: int, noise: float = 1.0, validation: int = 512
     ) -> None:
         self.batch, self.noise = batch, noise
         self._features = frames.features.shape[1]
-        self.network = self.module = projector(self._features)
+        self.network = projector(self._features)
+        self.module: nn.Module = self.network
         self._states = torch.cat([frames.features, latents], dim=1)
         self._candidates = torch.from_numpy(frames.searchable).nonzero()[:, 0]
         self._neighbours = Neighbours(frames.features[self._candidates])
