@@ -283,7 +283,8 @@ def test_a_resumed_training_gives_what_an_uninterrupted_one_gives(dataset, tmp_p
     LmmRun(dataset, tmp_path / "whole", SMALL, Limits(iterations=12), Watch()).train()
     for stop in (5, 10, 3, 5):
         with pytest.raises(Cancelled):
-            LmmRun(dataset, tmp_path / "parts", SMALL, Limits(iterations=12), Watch(cancelled=StopAfter(stop)), True).train()
+            watch = Watch(cancelled=StopAfter(stop))
+            LmmRun(dataset, tmp_path / "parts", SMALL, Limits(iterations=12), watch, resume=True).train()
     assert not (tmp_path / "parts").exists()
     LmmRun(dataset, tmp_path / "parts", SMALL, Limits(iterations=12), Watch(), True).train()
     whole, parts = read_pack(tmp_path / "whole"), read_pack(tmp_path / "parts")
@@ -361,15 +362,16 @@ def test_killed_at_any_moment_it_resumes_to_the_same_pack(saved, small_settings,
               "--checkpoint-seconds", "0.02"]  # fmt: skip
     subprocess.run(command(*common, "--out", str(tmp_path / "whole")), cwd=repository, check=True, capture_output=True)
     out = tmp_path / "killed"
+    again = command(*common, "--out", str(out), "--resume")
     for delay in (0.0, 0.15):
-        child = subprocess.Popen(command(*common, "--out", str(out), "--resume"), cwd=repository, stdout=subprocess.PIPE)
+        child = subprocess.Popen(again, cwd=repository, stdout=subprocess.PIPE)
         while not list(tmp_path.glob(".killed.training/*.pt*")) and child.poll() is None:
             time.sleep(0.01)
         time.sleep(delay)
         child.kill()
         child.communicate()
     assert not out.exists()
-    done = subprocess.run(command(*common, "--out", str(out), "--resume"), cwd=repository, capture_output=True, text=True)
+    done = subprocess.run(again, cwd=repository, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert events(done.stdout)[-1]["kind"] == "done"
     assert read_pack(out).files["projector.onnx"] == read_pack(tmp_path / "whole").files["projector.onnx"]
