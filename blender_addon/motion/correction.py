@@ -13,6 +13,13 @@ from .rotations import Array
 
 #: Corrections faster than this would be seen as jitter; slower ones cost nothing once feet are planted again.
 CUTOFF_HZ = 2.0
+#: Sideways only what is slower than this is corrected: at a stride's frequency (0.5 to 1 Hz) the hips sway,
+#: and a body without its sway goes as if on rails.
+SIDEWAYS_HZ = 0.45
+#: Between these bends (rad/m) the plan becomes too tight to tell sway from the bend: beyond, all is corrected.
+BENDS = (0.6, 1.2)
+#: A standing body turns without going anywhere: bends are taken over at least this speed (m/s).
+_LEAST_SPEED = 0.3
 
 
 def correct_path(
@@ -21,7 +28,8 @@ def correct_path(
     """Move the body onto the plan in place and heading.
 
     The difference between plan and clip is low-passed (zero phase) before it is applied, so that the body
-    follows without added jitter. Feet slide by this; plant them afterwards.
+    follows without added jitter; sideways still more, so that it keeps its sway. Feet slide by this; plant
+    them afterwards.
 
     Args:
         clip: motion with its root track.
@@ -45,7 +53,25 @@ def correct_path(
     strength = 1.0 if exact else float(np.clip(strength, 0.0, 1.0))
     if strength == 0.0:
         return clip
-    moved = clip.moved(strength * lowpass(difference, clip.fps, cutoff))
+    moved = clip.moved(strength * _with_sway(difference, plan_root, clip.fps, cutoff))
     if not exact:
         return moved
     return replace(moved, root=plan_root)
+
+
+def _with_sway(difference: Array, plan_root: Array, fps: float, cutoff: float) -> Array:
+    """The correction (f, 3): low-passed along the body's facing, and much more so across it."""
+    full = lowpass(difference, fps, cutoff)
+    if cutoff <= SIDEWAYS_HZ or len(plan_root) < 2:
+        return full
+    slow = lowpass(difference, fps, SIDEWAYS_HZ)
+    yaw = plan_root[:, 2]
+    rates = np.abs(np.gradient(plan_root, axis=0)) * fps
+    bend = rates[:, 2] / np.maximum(np.hypot(rates[:, 0], rates[:, 1]), _LEAST_SPEED)
+    tight = np.clip((bend - BENDS[0]) / (BENDS[1] - BENDS[0]), 0.0, 1.0)
+    # Smooth, and wide enough to reach the steps before and after a corner.
+    share = np.clip(lowpass(tight, fps, SIDEWAYS_HZ), 0.0, 1.0)
+    across = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)
+    aside = np.sum((slow - full)[:, :2] * across, axis=-1) * (1.0 - share)
+    full[:, :2] += aside[:, None] * across
+    return full
