@@ -56,11 +56,14 @@ def jerk(clip: Clip) -> Array:
 def angular_update(clip: Clip) -> Array:
     """Angle by which the joints turned since the frame before (f,), mean of the joints, degrees/s.
 
-    The joints' own (parent-space) rotations, the hips' in the world. NaN at the first frame.
+    The joints' own (parent-space) rotations, the hips' in the world. Toes are left out: most capture holds
+    them stiff and planting bends them over the floor, which is no restlessness. NaN at the first frame.
     """
     out = np.full(len(clip), np.nan)
     if len(clip) > 1:
-        before, after = clip.rotations[:-1], clip.rotations[1:]
+        toes = {foot.toe for foot in clip.skeleton.feet} - {foot.ankle for foot in clip.skeleton.feet}
+        joints = [joint for joint in range(len(clip.skeleton)) if joint not in toes]
+        before, after = clip.rotations[:-1, joints], clip.rotations[1:, joints]
         sign = np.where(np.sum(before * after, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         chord = np.linalg.norm(after - sign * before, axis=-1)
         angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
