@@ -1,0 +1,84 @@
+"""The differences between Blender 4.2 and 5.3, asked by feature, never by version number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+#: Fixed name of the one slot a baked action has.
+SLOT_NAME = "Gaitsmith"
+
+
+def bind_action(owner: bpy.types.ID, action: bpy.types.Action | None) -> None:
+    """Give ``owner`` an action and the slot in it that is meant for it; without the slot it would not play."""
+    data = owner.animation_data or owner.animation_data_create()
+    data.action = action
+    if action is not None and hasattr(action, "slots"):
+        data.action_slot = own_slot(owner, action)
+
+
+def own_slot(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
+    """The slot of ``action`` that ``owner`` uses: the bound one, else one of its name, else a new one; None before 4.4."""
+    if not hasattr(action, "slots"):
+        return None
+    data = owner.animation_data
+    if data is not None and data.action == action and data.action_slot is not None:
+        return data.action_slot
+    for slot in action.slots:
+        if slot.target_id_type == owner.id_type and slot.name_display == owner.name:
+            return slot
+    return action.slots.new(id_type=owner.id_type, name=owner.name)
+
+
+def curve_store(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
+    """What holds ``fcurves`` and ``groups`` of an action for ``owner``: the action itself, or a channelbag."""
+    if not hasattr(action, "slots"):
+        return action
+    slot = own_slot(owner, action)
+    layer = action.layers[0] if len(action.layers) else action.layers.new("Layer")
+    strips = [strip for strip in layer.strips if strip.type == "KEYFRAME"]
+    strip = strips[0] if strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True)
+
+
+def action_curves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+    """Every curve of an action, whatever slot it lies in."""
+    if not hasattr(action, "slots"):
+        yield from action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in getattr(strip, "channelbags", ()):
+                yield from bag.fcurves
+
+
+def add_strip(owner: bpy.types.ID, action: bpy.types.Action, name: str) -> bpy.types.NlaStrip:
+    """Lay an action down on an NLA track of its own, its slot bound, where its keys are."""
+    data = owner.animation_data or owner.animation_data_create()
+    track = data.nla_tracks.new()
+    track.name = name
+    strip = track.strips.new(name, int(action.frame_range[0]), action)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = own_slot(owner, action)
+    return strip
+
+
+def select_bone(armature: bpy.types.Object, name: str, selected: bool = True) -> None:
+    """Select a bone in pose mode: on the pose bone since 5.0, on the bone before."""
+    pose_bone = armature.pose.bones[name]
+    holder = pose_bone if "select" in pose_bone.bl_rna.properties else pose_bone.bone
+    holder.select = selected
+
+
+def set_output(render: bpy.types.RenderSettings, kind: str) -> None:
+    """Set the kind of rendered output: ``PNG``, or ``FFMPEG`` for films (H.264 in MP4)."""
+    image = render.image_settings
+    if hasattr(image, "media_type"):
+        image.media_type = "VIDEO" if kind == "FFMPEG" else "IMAGE"
+    image.file_format = kind
+    if kind == "FFMPEG":
+        render.ffmpeg.format = "MPEG4"
+        render.ffmpeg.codec = "H264"
+        render.ffmpeg.constant_rate_factor = "HIGH"

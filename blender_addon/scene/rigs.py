@@ -1,0 +1,412 @@
+"""Armatures: the animator's rig as a skeleton in model space and as the controls that the bake moves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from ..motion import rotations as rot
+from ..motion.errors import RigError
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+from . import rigify
+from .bone_map import ROLES, ROOT_ROLE, BoneMap, guess
+from .curves import metres_per_unit
+
+#: Custom property of an armature object that holds a corrected bone map (JSON).
+MAP_PROPERTY = "gaitsmith_bones"
+#: ``ride`` of controls that nothing carries but the armature itself.
+ARMATURE = -1
+_EVEN = 1e-4
+
+
+@dataclass(frozen=True)
+class Control:
+    """One bone that gets keys. Joints are numbered as in the skeleton; ``len(skeleton)`` is the root.
+
+    Attributes:
+        bone: its name.
+        joint: the joint it moves with, rigidly.
+        ride: the joint that carries the bone's parent; `ARMATURE` for none.
+        rest: rest rotation (4,) and place (3,) in the armature's space and units.
+        loc_axes: axes (4,) of its location channels at rest, in the armature's space.
+        turns_alone: it does not inherit its parent's rotation.
+        location: whether its place must be keyed too.
+        mode: its rotation mode.
+    """
+
+    bone: str
+    joint: int
+    ride: int
+    rest: tuple[Array, Array]
+    loc_axes: Array
+    turns_alone: bool
+    location: bool
+    mode: str
+
+
+@dataclass(frozen=True)
+class Rig:
+    """An armature, read.
+
+    Attributes:
+        name: of the armature object.
+        kind: ``plain``, ``rigify controls`` or ``rigify deform``.
+        skeleton: its mapped bones in model space; joint names are bone names.
+        bone_map: role -> bone.
+        joints: rest rotation (b + 1, 4) and place (b + 1, 3) of the joints and the root in the armature's space.
+        controls: what gets keys.
+        still: bones that must stand in their rest pose between the controls.
+        switches: (data path, value) to be keyed once.
+        root_bone: the bone that carries the travel, if there is one.
+        rotation, place: the object's rotation (4,) and place (3,) in the world, metres.
+        scale: metres per unit of the armature.
+        facing: yaw of the rest pose in the world; the skeleton's faces -Y.
+        root_height: height of the root bone over the soles' ground in the rest pose, metres.
+        notes: what the user may want to know.
+    """
+
+    name: str
+    kind: str
+    skeleton: Skeleton
+    bone_map: BoneMap
+    joints: tuple[Array, Array]
+    controls: tuple[Control, ...]
+    still: tuple[str, ...]
+    switches: tuple[tuple[str, float], ...]
+    root_bone: str | None
+    rotation: Array
+    place: Array
+    scale: float
+    facing: float
+    root_height: float
+    notes: tuple[str, ...] = field(default=())
+
+
+def bone_map(ob: bpy.types.Object) -> dict[str, str]:
+    """Role -> bone: the corrected map kept with the armature if there is one, else the guessed one."""
+    kept = kept_map(ob)
+    return dict((kept or guess_map(ob)).bones)
+
+
+def guess_bones(ob: bpy.types.Object) -> dict[str, str]:
+    """Role -> bone as guessed, whatever was corrected."""
+    return dict(guess_map(ob).bones)
+
+
+def guess_map(ob: bpy.types.Object) -> BoneMap:
+    """The guessed map with confidence and reasons."""
+    parents = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
+    if rigify.is_generated(parents):
+        bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in parents}
+        return BoneMap(bones, dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "Rigify's own name"), "rigify generated")
+    return guess(parents)
+
+
+def keep_map(ob: bpy.types.Object, bones: Mapping[str, str]) -> None:
+    """Store a corrected map with the armature object; an empty one takes it away."""
+    if bones:
+        ob[MAP_PROPERTY] = json.dumps(dict(bones), ensure_ascii=False)
+    elif MAP_PROPERTY in ob:
+        del ob[MAP_PROPERTY]
+
+
+def kept_map(ob: bpy.types.Object) -> BoneMap | None:
+    """The map stored with the armature; None without a readable one."""
+    try:
+        data = json.loads(ob.get(MAP_PROPERTY, ""))
+        return BoneMap.chosen({str(role): str(bone) for role, bone in data.items()}) if data else None
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, deform: bool = False) -> Rig:
+    """Read an armature.
+
+    Args:
+        ob: the armature object.
+        bones: the map; the kept or guessed one when not given.
+        deform: of a generated Rigify rig, key the deform bones (their constraints are switched off by keys) instead
+            of the FK controls.
+
+    Raises:
+        RigError: what cannot be baked onto, and what to do about it.
+    """
+    if ob is None:
+        raise RigError("There is no character", "Create one, or pick an armature")
+    if ob.type != "ARMATURE":
+        raise RigError(f"{ob.name!r} is no armature", "Pick the armature of the character")
+    check_writable(ob)
+    ob.update_from_editmode()
+    bpy.context.view_layer.update()
+    rotation, place, scale = object_frame(ob)
+    found = bones or kept_map(ob) or guess_map(ob)
+    found.check(ob.data.bones.keys())
+    names = [role for role in ROLES if role in found.bones and role != ROOT_ROLE]
+    generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
+    parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
+    order = _parents_first(names, parents)
+    root = found.bones.get(ROOT_ROLE)
+    rest = _rest(ob, [found.bones[role] for role in order] + ([root] if root else []))
+    if root is None:
+        rest = np.concatenate([rest, np.eye(4)[None]])
+    joints = rot.from_matrix(rest[:, :3, :3]), rest[:, :3, 3]
+    skeleton, facing, ground = _skeleton(ob, found, order, parents, joints, rotation, scale)
+    root_height = float(rot.rotate(rotation, joints[1][-1] * scale)[2]) - ground if root else 0.0
+    number = {role: index for index, role in enumerate(order)} | {ROOT_ROLE: len(order)}
+    if generated:
+        controls, switches = _rigify_controls(ob, number, deform)
+        kind = "rigify deform" if deform else "rigify controls"
+        still = () if deform else tuple(name for name in rigify.STILL if name in ob.data.bones)
+    else:
+        controls, still = _plain_controls(ob, found, order, parents, number)
+        kind, switches = "plain", ()
+    _check_bones(ob, controls, order, skeleton)
+    return Rig(
+        ob.name, kind, skeleton, found, joints, controls, still, switches, root, rotation, place, scale, facing,
+        root_height, _notes(ob, found),
+    )  # fmt: skip
+
+
+def check_writable(ob: bpy.types.Object) -> None:
+    """Refuse linked and locked data; raises `RigError`."""
+    if ob.library is not None:
+        raise RigError(
+            f"The armature {ob.name!r} is linked from {ob.library.filepath!r}",
+            "Make a library override of it (Object > Library Override > Make), then bake",
+        )
+    override = ob.override_library
+    if override is not None and getattr(override, "is_system_override", False):
+        raise RigError(
+            f"The library override of {ob.name!r} is not editable",
+            "Make it editable (Object > Library Override > Make), then bake",
+        )
+    if not getattr(ob, "is_editable", True):
+        raise RigError(f"The armature {ob.name!r} cannot be edited", "Make it local or override it")
+
+
+def object_frame(ob: bpy.types.Object) -> tuple[Array, Array, float]:
+    """Rotation (4,), place (3,) in metres and metres per unit of an object; raises `RigError` unless evenly scaled."""
+    matrix = np.array(ob.matrix_world, dtype=np.float64)
+    unit = metres_per_unit()
+    axes = matrix[:3, :3]
+    if not np.all(np.isfinite(matrix)):
+        raise RigError(f"The transform of {ob.name!r} is not finite", "Clear its location, rotation and scale")
+    scales = np.linalg.norm(axes, axis=0)
+    mean = float(np.mean(scales))
+    remedy = "Apply its scale (Ctrl A > Scale), or give it and its parents one even scale"
+    if mean < 1e-9:
+        raise RigError(f"The armature {ob.name!r} is scaled to nothing", remedy)
+    if np.ptp(scales) > _EVEN * mean or np.abs(axes.T @ axes / mean**2 - np.eye(3)).max() > 4 * _EVEN:
+        words = " x ".join(f"{value:.3f}" for value in scales)
+        raise RigError(f"The armature {ob.name!r} is scaled unevenly or sheared ({words})", remedy)
+    if np.linalg.det(axes) < 0.0:
+        raise RigError(f"The armature {ob.name!r} is mirrored (negative scale)", remedy)
+    return rot.from_matrix(axes / mean), matrix[:3, 3] * unit, mean * unit
+
+
+def _rest(ob: bpy.types.Object, bones: Sequence[str]) -> Array:
+    return np.array([np.array(ob.data.bones[name].matrix_local) for name in bones], dtype=np.float64)
+
+
+def _above(ob: bpy.types.Object, bone: str) -> list[str]:
+    """Names of the bones above, nearest first."""
+    return [above.name for above in ob.data.bones[bone].parent_recursive]
+
+
+def _joint_parents(ob: bpy.types.Object, bones: Mapping[str, str], generated: bool) -> dict[str, str | None]:
+    """Role -> role of the joint above; the hips have none, and what hangs on nothing mapped hangs on the hips."""
+    roles = {bone: role for role, bone in bones.items()}
+    tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones} if generated else {}
+    parents: dict[str, str | None] = {}
+    for role, bone in bones.items():
+        if role == "hips":
+            parents[role] = None
+        elif generated:
+            above = tree[bone]
+            parents[role] = (rigify.carrier(above, tree, bones) if above else None) or "hips"
+            if parents[role] in (ROOT_ROLE, role):
+                parents[role] = "hips"
+        else:
+            parents[role] = next((roles[name] for name in _above(ob, bone) if name in roles), "hips")
+    if not generated and any(name in roles for name in _above(ob, bones["hips"])):
+        raise RigError(
+            f"The hips' bone {bones['hips']!r} hangs on {next(n for n in _above(ob, bones['hips']) if n in roles)!r}",
+            "Map the hips to the bone that carries legs and spine",
+        )
+    return parents
+
+
+def _parents_first(roles: Sequence[str], parents: Mapping[str, str | None]) -> list[str]:
+    order = ["hips"]
+    waiting = [role for role in roles if role != "hips"]
+    while waiting:
+        ready = [role for role in waiting if parents[role] in order]
+        if not ready:
+            raise RigError("The mapped bones do not form one body", "Map the bones again")
+        order += ready
+        waiting = [role for role in waiting if role not in ready]
+    return order
+
+
+def _skeleton(
+    ob: bpy.types.Object, found: BoneMap, order: Sequence[str], parents: Mapping[str, str | None],
+    joints: tuple[Array, Array], rotation: Array, scale: float,
+) -> tuple[Skeleton, float, float]:  # fmt: skip
+    """The skeleton in model space, the yaw of its rest pose in the world, and its ground over the object's origin."""
+    count = len(order)
+    world = rot.mul(rotation, joints[0][:count])
+    places = rot.rotate(rotation, joints[1][:count] * scale)
+    number = {role: index for index, role in enumerate(order)}
+    left = places[number["left_hip"]] - places[number["right_hip"]]
+    if np.linalg.norm(left[:2]) < 1e-6:
+        raise RigError("Both legs begin at one place", "Map left and right leg to different bones")
+    facing = float(rot.yaw_of_direction(np.array([left[1], -left[0]])))
+    back = rot.from_yaw(-facing)
+    world, places = rot.mul(back, world), rot.rotate(back, places)
+    lengths = np.array([ob.data.bones[found.bones[role]].length * scale for role in order])
+    tails = np.stack([np.zeros(count), lengths, np.zeros(count)], axis=-1)
+    ground = _ground(places, world, tails, number)
+    places = places - np.array([*places[0, :2], ground])
+    offsets, local = np.array(places), np.array(world)
+    above = np.array([number[parents[role] or ""] for role in order[1:]])
+    offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
+    local[1:] = rot.inv_mul(world[above], world[1:])
+    toes = [number[role] for role in ("left_toe", "right_toe") if role in number]
+    ball = float(np.clip(np.mean(places[toes, 2]), 0.004, 0.25)) if toes else 0.02
+    names = tuple(found.bones[role] for role in order)
+    roles = dict(zip(order, names, strict=True))
+    return Skeleton(names, (-1, *above.tolist()), offsets, local, tails, roles, ball), facing, ground
+
+
+def _ground(places: Array, world: Array, tails: Array, number: Mapping[str, int]) -> float:
+    """Height of the soles in the rest pose: the armature's floor if the feet stand near it, else under the toes."""
+    lowest = np.inf
+    for side in ("left", "right"):
+        ankle = number[f"{side}_ankle"]
+        toe = number.get(f"{side}_toe", ankle)
+        tip = places[toe] + rot.rotate(world[toe], tails[toe])
+        lowest = min(lowest, float(places[toe, 2]) if toe != ankle else np.inf, float(tip[2]))
+        reach = float(np.linalg.norm(places[number[f"{side}_hip"]] - places[ankle]))
+    # Toe joints stand up to about 6% of the leg over the floor.
+    return 0.0 if 0.0 <= lowest <= 0.07 * reach else lowest - 0.012 * reach
+
+
+def _control(ob: bpy.types.Object, name: str, joint: int, ride: int, location: bool) -> Control:
+    bone = ob.data.bones[name]
+    matrix = np.array(bone.matrix_local, dtype=np.float64)
+    turn = rot.from_matrix(matrix[:3, :3])
+    axes = turn
+    if not bone.use_local_location:
+        axes = rot.from_matrix(np.array(bone.parent.matrix_local)[:3, :3]) if bone.parent else rot.IDENTITY
+    if location and bone.use_connect and bone.parent is not None:
+        raise RigError(
+            f"The bone {name!r} is connected to a bone that does not carry it in the map",
+            "Disconnect it (Edit Mode, Alt P), or map the bones between",
+        )
+    return Control(
+        name, joint, ride, (turn, matrix[:3, 3]), axes, not bone.use_inherit_rotation, location,
+        ob.pose.bones[name].rotation_mode,
+    )  # fmt: skip
+
+
+def _plain_controls(
+    ob: bpy.types.Object, found: BoneMap, order: Sequence[str], parents: Mapping[str, str | None],
+    number: Mapping[str, int],
+) -> tuple[tuple[Control, ...], tuple[str, ...]]:  # fmt: skip
+    roles = {found.bones[role]: role for role in [*order, ROOT_ROLE] if role in found.bones}
+    controls, still = [], []
+    for bone, role in roles.items():
+        above = _above(ob, bone)
+        near = next((name for name in above if name in roles), None)
+        still += above[: above.index(near)] if near is not None else above
+        ride = number[roles[near]] if near is not None else ARMATURE
+        carried = role not in (ROOT_ROLE, "hips") and near is not None and roles[near] == parents[role]
+        controls.append(_control(ob, bone, number[role], ride, location=not carried))
+    return tuple(controls), tuple(dict.fromkeys(still))
+
+
+def _rigify_controls(
+    ob: bpy.types.Object, number: Mapping[str, int], deform: bool
+) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
+    bones = ob.data.bones
+    if deform:
+        return _deform_controls(ob, number)
+    controls = []
+    for handle in rigify.HANDLES:
+        if handle.bone not in bones:
+            raise RigError(
+                f"The Rigify rig lacks the control {handle.bone!r}",
+                "Choose its deform bones in the settings, or generate the rig from the human metarig",
+            )
+        joint, ride = number.get(handle.role), number.get(handle.rides, ARMATURE)
+        if joint is None:
+            continue
+        tree = handle.role in (ROOT_ROLE, "hips") or handle.bone == "spine_fk"
+        controls.append(_control(ob, handle.bone, joint, ride, location=tree))
+    switches = [
+        (f'pose.bones["{bone}"]["{key}"]', value)
+        for bone, key, value in rigify.SWITCHES
+        if bone in bones and key in ob.pose.bones[bone].keys()
+    ]
+    return tuple(controls), tuple(switches)
+
+
+def _deform_controls(
+    ob: bpy.types.Object, number: Mapping[str, int]
+) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
+    """Every deform bone hangs rigidly on the joint that carries it: faces and fingers keep to head and hands."""
+    tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
+    controls = [_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
+    switches = []
+    carried_by: dict[str, int] = {"root": number[ROOT_ROLE]}
+    for bone in ob.data.bones:
+        if bone.name.startswith("DEF-"):
+            role = rigify.carrier(bone.name, tree, rigify.DEFORM)
+            carried_by[bone.name] = number[role if role in number else "hips"]
+    for name, joint in carried_by.items():
+        if name == "root":
+            continue
+        above = ob.data.bones[name].parent
+        ride = ARMATURE if above is None else carried_by.get(above.name, ARMATURE)
+        if ride != joint:
+            controls.append(_control(ob, name, joint, ride, location=not ob.data.bones[name].use_connect))
+        for constraint in ob.pose.bones[name].constraints:
+            switches.append((f'pose.bones["{name}"].constraints["{constraint.name}"].influence', 0.0))
+    return tuple(controls), tuple(switches)
+
+
+def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], order: Sequence[str], skeleton: Skeleton) -> None:
+    for control in controls:
+        scale = np.array(ob.pose.bones[control.bone].scale)
+        if np.abs(scale - 1.0).max() > 1e-3:
+            raise RigError(
+                f"The bone {control.bone!r} is scaled ({scale[0]:.2f} x {scale[1]:.2f} x {scale[2]:.2f})",
+                "Clear the scale of the bones in Pose Mode (Alt S), then bake",
+            )
+    if not np.isfinite(skeleton.leg_length) or skeleton.leg_length < 0.02:
+        raise RigError(
+            f"The legs are {skeleton.leg_length * 1000:.1f} mm long", "Scale the armature to the size of a person"
+        )
+    if skeleton.leg_length > 50.0:
+        raise RigError(
+            f"The legs are {skeleton.leg_length:.0f} m long",
+            "Scale the armature (0.01 for a rig in centimetres), or set the scene's unit scale",
+        )
+
+
+def _notes(ob: bpy.types.Object, found: BoneMap) -> tuple[str, ...]:
+    notes = []
+    unsure = [role.replace("_", " ") for role, value in found.confidence.items() if value < 0.5]
+    if unsure:
+        notes.append(f"Not sure about these bones: {', '.join(unsure)}")
+    if all(f"{side}_toe" not in found.bones for side in ("left", "right")):
+        notes.append("The rig has no toe bones: feet are planted without rolling over the toes")
+    data = ob.animation_data
+    if data is not None and any(not track.mute for track in data.nla_tracks) and len(data.nla_tracks):
+        notes.append("NLA tracks below may add to the baked action")
+    return tuple(notes)
