@@ -121,9 +121,17 @@ def _header(path: Path, lines: list[str], motion: int) -> tuple[int, float]:
     if not 1e-4 < time < 10.0:
         raise _fault(path, motion + 3, f"a frame time of {time:g} s makes no sense")
     fps = 1.0 / time
-    # 0.0333 and 0.033333 both mean 30 frames a second.
-    whole = round(fps)
-    return frames, float(whole) if whole and abs(fps - whole) < 0.002 * whole and abs(fps - whole) < 0.2 else fps
+    return frames, _rate(time, lines[motion + 2].partition(".")[2].strip())
+
+
+def _rate(time: float, decimals: str) -> float:
+    """Frames per second of a frame time written with these decimals: 0.0333 and 0.033333 both mean 30."""
+    fps = 1.0 / time
+    for likely in (float(round(fps)), round(fps) / 1.001):
+        rounded = likely > 0.0 and abs(1.0 / likely - time) <= 0.5001 * 10.0 ** -len(decimals)
+        if rounded or (likely > 0.0 and abs(fps / likely - 1.0) < 1e-4):
+            return likely
+    return fps
 
 
 def _values(path: Path, lines: list[str], start: int, frames: int, channels: int) -> None:

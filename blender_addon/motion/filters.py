@@ -6,8 +6,8 @@ import numpy as np
 
 from .rotations import Array
 
-#: Kernel lengths of padding on each side; at 5 sigma a Gaussian has fallen to 4e-6.
-_PAD_SIGMAS = 5.0
+#: Padding on each side in standard deviations of the kernel; at 7 a Gaussian has fallen to 2e-11.
+_PAD_SIGMAS = 7.0
 
 
 def lowpass(values: Array, fps: float, cutoff: float, axis: int = 0) -> Array:

@@ -13,9 +13,10 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import ClipError, RigError
-from ..motion.roles import roles_by_name
 from ..motion.rotations import Array
-from ..motion.skeleton import Skeleton
+from ..motion.skeleton import BIPED_ROLES, REQUIRED_ROLES, Skeleton
+from . import rigs
+from .curves import metres_per_unit
 
 #: Toe joints stand this far over the ground for legs of `REFERENCE_LEG` metres, unless told otherwise.
 BALL_HEIGHT, REFERENCE_LEG = 0.025, 0.866
@@ -28,41 +29,64 @@ def skeleton_of(
 ) -> Skeleton:
     """The hips of an armature and all that hangs on them, in world space and metres.
 
+    Where the limbs' bones do not hang on the hips (Rigify's deform bones) only the mapped bones are taken, each on
+    its anatomical neighbour.
+
     Args:
-        armature: an armature object of uniform scale.
-        roles: role -> bone name; found by names when not given.
+        armature: an armature object of even scale.
+        roles: role -> bone name; the map kept with the armature, or what its names tell, when not given.
         ball_height: height of the toe joints over the ground in a flat stance, metres; in proportion to the legs
             when not given.
 
     Raises:
-        RigError: no legs are found, or the scale is not uniform.
+        RigError: no legs are found, or the scale is not even.
     """
     bones = armature.data.bones
-    roles = dict(roles) if roles is not None else roles_by_name(bone.name for bone in bones)
-    if "hips" not in roles:
-        raise RigError(f"No legs were found in armature {armature.name!r}", "Map its bones by hand")
-    frame, scale = _object_frame(armature)
+    chosen = rigs.bone_map(armature) if roles is None else roles
+    roles = {role: name for role, name in chosen.items() if role in BIPED_ROLES and name in bones}
+    missing = ", ".join(role.replace("_", " ") for role in REQUIRED_ROLES if role not in roles)
+    if missing:
+        raise RigError(f"Armature {armature.name!r} lacks: {missing}", "Map these bones by hand")
     names = [bone.name for bone in _below(bones[roles["hips"]])]
-    index = {name: i for i, name in enumerate(names)}
-    parents = [-1] + [index[bones[name].parent.name] for name in names[1:]]
-    rest = np.array([np.array(bones[name].matrix_local) for name in names])
+    if set(roles.values()) <= set(names):
+        index = {name: i for i, name in enumerate(names)}
+        parents = [-1] + [index[bones[name].parent.name] for name in names[1:]]
+    else:
+        names, parents = _by_anatomy(roles)
+    frame, origin, scale = rigs.object_frame(armature)
+    rest = np.array([np.array(bones[name].matrix_local) for name in names], dtype=np.float64)
     world = rot.mul(frame, rot.from_matrix(rest[:, :3, :3]))
-    places = np.array(armature.matrix_world.translation) + rot.rotate(frame, scale * rest[:, :3, 3])
+    places = origin + rot.rotate(frame, scale * rest[:, :3, 3])
     local, offsets = np.array(world), np.array(places)
     above = np.array(parents[1:], dtype=int)
     local[1:] = rot.inv_mul(world[above], world[1:])
     offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
     tails = np.array([[0.0, bones[name].length * scale, 0.0] for name in names])
     skeleton = Skeleton(
-        names=tuple(names), parents=tuple(parents), offsets=offsets, rest_rotations=local, tails=tails,
-        roles={role: name for role, name in roles.items() if name in index}, ball_height=ball_height or BALL_HEIGHT,
+        names=tuple(names), parents=tuple(parents), offsets=offsets, rest_rotations=local, tails=tails, roles=roles,
     )  # fmt: skip
-    if skeleton.missing_roles:
-        missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)
-        raise RigError(f"Armature {armature.name!r} lacks: {missing}", "Map these bones by hand")
-    if ball_height is None:
-        skeleton = replace(skeleton, ball_height=BALL_HEIGHT * skeleton.leg_length / REFERENCE_LEG)
-    return skeleton
+    height = BALL_HEIGHT * skeleton.leg_length / REFERENCE_LEG if ball_height is None else ball_height
+    return replace(skeleton, ball_height=height)
+
+
+def _by_anatomy(roles: Mapping[str, str]) -> tuple[list[str], list[int]]:
+    """The mapped bones, parents first, and each one's parent: the nearest mapped bone towards the hips."""
+    order = [role for role in BIPED_ROLES if role in roles]
+    above: dict[str, str] = {}
+    trunk = "hips"
+    for role in order[1:]:
+        side, _, part = role.partition("_")
+        if side not in ("left", "right"):
+            above[role] = trunk
+            trunk = role if role.startswith("spine") or role == "neck" else trunk
+            continue
+        limb = ("hip", "knee", "ankle", "toe") if part in ("hip", "knee", "ankle", "toe") else (
+            "clavicle", "shoulder", "elbow", "wrist")  # fmt: skip
+        before = [f"{side}_{name}" for name in limb[: limb.index(part)] if f"{side}_{name}" in roles]
+        spine = [name for name in order if name.startswith("spine")]
+        above[role] = before[-1] if before else ("hips" if limb[0] == "hip" or not spine else spine[-1])
+    number = {role: i for i, role in enumerate(order)}
+    return [roles[role] for role in order], [-1] + [number[above[role]] for role in order[1:]]
 
 
 def actions_for(armature: bpy.types.Object) -> list[bpy.types.Action]:
@@ -131,15 +155,6 @@ def _below(bone: bpy.types.Bone) -> list[bpy.types.Bone]:
     for child in bone.children:
         found += _below(child)
     return found
-
-
-def _object_frame(armature: bpy.types.Object) -> tuple[Array, float]:
-    """World rotation (4,) and uniform scale of the object."""
-    matrix = np.array(armature.matrix_world)[:3, :3]
-    lengths = np.linalg.norm(matrix, axis=0)
-    if np.ptp(lengths) > 1e-3 * lengths.max() or np.linalg.det(matrix) <= 0.0:
-        raise RigError(f"Armature {armature.name!r} is scaled unevenly or mirrored", "Apply its scale (Ctrl+A)")
-    return rot.from_matrix(matrix / lengths), float(lengths.mean())
 
 
 def _curves(action: bpy.types.Action, armature: bpy.types.Object) -> Sequence[Any]:
@@ -212,8 +227,7 @@ def _from_curves(armature: bpy.types.Object, curves: Iterable[Any], numbers: Arr
             values = np.array([curve.evaluate(float(number)) for number in numbers])
             channels.setdefault(key, {})[curve.array_index] = values
     bones = armature.data.bones
-    frame, scale = _object_frame(armature)
-    origin = np.array(armature.matrix_world.translation)
+    frame, origin, scale = rigs.object_frame(armature)
     positions = np.empty((len(numbers), len(bones), 3))
     world = np.empty((len(numbers), len(bones), 4))
     number_of = {bone.name: i for i, bone in enumerate(bones)}
@@ -222,13 +236,13 @@ def _from_curves(armature: bpy.types.Object, curves: Iterable[Any], numbers: Arr
             pose = armature.pose.bones[bone.name]
             place = _filled(pose.location, channels.get((bone.name, "location"), {}), len(numbers))
             turn = _rotation(pose, channels, len(numbers))
-            matrix = np.array(bone.matrix_local)
+            matrix = np.array(bone.matrix_local, dtype=np.float64)
             if bone.parent is None:
                 above_place, above_turn = origin, frame
             else:
                 parent = number_of[bone.parent.name]
                 above_place, above_turn = positions[:, parent], world[:, parent]
-                matrix = np.linalg.inv(np.array(bone.parent.matrix_local)) @ matrix
+                matrix = np.linalg.inv(np.array(bone.parent.matrix_local, dtype=np.float64)) @ matrix
             rest = rot.from_matrix(matrix[:3, :3])
             at = number_of[bone.name]
             positions[:, at] = above_place + rot.rotate(above_turn, scale * (matrix[:3, 3] + rot.rotate(rest, place)))
@@ -298,4 +312,4 @@ def _from_scene(
             armature.animation_data_clear()
     axes = matrices[..., :3, :3]
     axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
-    return matrices[:, 0, :3, 3], rot.from_matrix(axes)
+    return matrices[:, 0, :3, 3] * metres_per_unit(), rot.from_matrix(axes)

@@ -1,0 +1,109 @@
+"""Data sets: saved and loaded whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blender_addon.motion.dataset import JSON_NAME, NPZ_NAME, Dataset, Source
+from blender_addon.motion.errors import DatasetError
+from tests.synthetic import biped, walk
+
+
+def made() -> Dataset:
+    return Dataset(
+        biped(), [walk(1.0), walk(0.5, speed=0.0)], [("walk",), ("stand",)], [False, True], ("Someone",),
+        [Source("gång/a.bvh", 3, 63, "CC0", "Someone", ("odd",)), Source()],
+    )  # fmt: skip
+
+
+def test_what_is_loaded_is_what_was_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "дата set"
+    made().save(folder)
+    loaded = Dataset.load(folder)
+    for one, other in zip(made().clips, loaded.clips, strict=True):
+        np.testing.assert_allclose(other.world[0], one.world[0], atol=1e-5)
+        np.testing.assert_allclose(other.root, one.root, atol=1e-6)
+        assert (other.contacts == one.contacts).all()
+        assert (other.name, other.fps) == (one.name, one.fps)
+    assert (loaded.tags, loaded.held_out, loaded.credits, loaded.sources) == (
+        made().tags, made().held_out, made().credits, made().sources
+    )  # fmt: skip
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["дата set"]
+
+
+def test_saving_again_replaces_and_saving_over_something_else_is_refused(tmp_path: Path) -> None:
+    made().save(tmp_path / "d")
+    made().part(held_out=True).save(tmp_path / "d")
+    assert len(Dataset.load(tmp_path / "d")) == 1
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(DatasetError, match="is not a data set"):
+        made().save(tmp_path / "mine")
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_a_full_disk_leaves_the_old_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made().save(tmp_path / "d")
+
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(DatasetError, match="No space left"):
+        made().part(held_out=True).save(tmp_path / "d")
+    assert len(Dataset.load(tmp_path / "d")) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
+
+
+def test_an_empty_one_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no motion"):
+        Dataset(biped(), []).save(tmp_path / "d")
+    assert not list(tmp_path.iterdir())
+
+
+def test_damage_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is not a data set"):
+        Dataset.load(tmp_path)
+    folder = tmp_path / "d"
+    made().save(folder)
+    good = (folder / JSON_NAME).read_text()
+    for text, message in (
+        (good[:100], "damaged"), (good.replace('"schema": 1', '"schema": 99'), "version 99"), ("[]", "damaged"),
+    ):  # fmt: skip
+        (folder / JSON_NAME).write_text(text)
+        with pytest.raises(DatasetError, match=message):
+            Dataset.load(folder)
+    data = json.loads(good)
+    data["clips"][0]["frames"] += 1
+    (folder / JSON_NAME).write_text(json.dumps(data))
+    with pytest.raises(DatasetError, match="damaged"):
+        Dataset.load(folder)
+    (folder / JSON_NAME).write_text(good)
+    (folder / NPZ_NAME).write_bytes((folder / NPZ_NAME).read_bytes()[:1000])
+    with pytest.raises(DatasetError, match="damaged"):
+        Dataset.load(folder)
+
+
+def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
+    made().save(tmp_path)
+    with np.load(tmp_path / NPZ_NAME) as file:
+        arrays = dict(file)
+    arrays["root"] = np.array([{"a": 1}], dtype=object)
+    np.savez(tmp_path / NPZ_NAME, **arrays)
+    with pytest.raises(DatasetError, match="damaged"):
+        Dataset.load(tmp_path)
+
+
+def test_how_much_is_missing_is_said_and_what_is_held_out_does_not_count() -> None:
+    made().require(1.0)
+    with pytest.raises(DatasetError, match=r"holds 1\.0 s .* takes 60 s.* Add 59\.0 s more"):
+        made().require(60.0)
+
+
+def test_clips_at_different_rates_are_refused() -> None:
+    with pytest.raises(DatasetError, match="30 fps"):
+        Dataset(biped(), [walk(1.0), walk(1.0).resampled(30.0)])
