@@ -45,26 +45,37 @@ def install(zip_path: str) -> dict[str, Any]:
     return {"result": sorted(result), **state()}
 
 
+def start() -> ModuleType:
+    """Load Blender and enable what is installed.
+
+    As a module Blender starts with factory settings, and reading the saved ones crashes that of 4.2.
+    """
+    import bpy  # noqa: I001 - addon_utils is found only once bpy is loaded
+    import addon_utils
+
+    addon_utils.enable(MODULE, default_set=True)
+    return bpy
+
+
 def enabled() -> dict[str, Any]:
     """What a later start of Blender finds."""
-    import bpy  # noqa: F401 - loading it enables the add-ons of the preferences
-
+    start()
     return state()
 
 
 def disable() -> dict[str, Any]:
     """Switch the add-on off; nothing of it may stay in Blender's types."""
-    import bpy  # noqa: I001 - addon_utils is found only once bpy is loaded
+    bpy = start()
     import addon_utils
 
-    addon_utils.disable(MODULE, default_set=False)
+    addon_utils.disable(MODULE, default_set=True)
     left = [name for name in dir(bpy.types) if name.lower().startswith("gaitsmith")]
     return {"left": left, "scene": hasattr(bpy.types.Scene, "gaitsmith"), "enabled": state()["enabled"]}
 
 
 def runtime() -> dict[str, Any]:
     """Load the bundled onnxruntime."""
-    import bpy  # noqa: F401
+    start()
     import onnxruntime
 
     return {"file": onnxruntime.__file__, "version": onnxruntime.__version__, "torch": "torch" in sys.modules}
@@ -72,8 +83,7 @@ def runtime() -> dict[str, Any]:
 
 def bake(blend: str) -> dict[str, Any]:
     """Create the character, draw a curve, press Bake; save the result."""
-    import bpy
-
+    bpy = start()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     curve = bpy.data.curves.new("Path", "CURVE")
     curve.dimensions = "3D"
@@ -107,7 +117,8 @@ def bake(blend: str) -> dict[str, Any]:
 def curves_of(action: Any) -> list[Any]:
     """The animation curves of an action, in Blender 4.2 and in 5.3."""
     if getattr(action, "layers", None):
-        return [c for layer in action.layers for strip in layer.strips for bag in strip.channelbags for c in bag.fcurves]
+        bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+        return [curve for bag in bags for curve in bag.fcurves]
     return list(action.fcurves)
 
 

@@ -41,7 +41,7 @@ def test_installing_enables_the_add_on_from_its_own_folder(installed: dict[str, 
 
 
 @pytest.mark.usefixtures("installed")
-def test_it_is_still_enabled_at_the_next_start(in_blender: Step, resources: Path) -> None:
+def test_a_later_process_can_enable_it_from_where_it_was_installed(in_blender: Step, resources: Path) -> None:
     again = in_blender("enabled")
     assert again["enabled"] and resources in Path(again["file"]).parents
 
