@@ -102,6 +102,6 @@ def upper_envelope(need: Array, fps: float, seconds: float) -> Array:
     return np.convolve(widest, window / window.sum(), mode="valid")
 
 
-def soft_positive(x: Array, width: float) -> Array:
+def soft_positive(x: Array | float, width: float) -> Array:
     """max(x, 0) with the corner rounded over ``width`` (same unit)."""
-    return np.asarray(0.5 * (x + np.sqrt(x * x + width * width)))
+    return np.asarray(0.5 * (np.asarray(x) + np.sqrt(np.square(x) + width * width)))

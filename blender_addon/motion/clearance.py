@@ -8,17 +8,23 @@ import numpy as np
 
 from . import rotations as rot
 from .bridging import bridge, per_stand, runs, soft_positive
-from .feet import FootMotion, FootTarget, sole_points
+from .feet import FLAT_PITCH, FLAT_RISE, FootMotion, FootTarget, sole_points
 from .footfalls import Footfalls
-from .rotations import Array
+from .rotations import UP, Array
 from .terrain import Terrain
 
 #: Powers of u and 1 - u: lifts early, in the middle and late in a swing; all C2 at both ends.
 _SHAPES = ((3, 3), (3, 4), (4, 3), (3, 6), (6, 3), (3, 9), (9, 3))
+#: How far a foot draws back early and goes too far late in a swing, metres; the first choice is neither.
+_SHIFTS = tuple((back, beyond) for back in (0.0, 0.04, 0.08) for beyond in (0.0, 0.05, 0.1))
 #: Highest lift over an obstacle, metres.
 _MAX_LIFT = 0.45
 #: Lack of clearance that is let be, metres.
 _TOLERANCE = 0.004
+#: Pitch of the foot in an inserted step of 30 cm, radians.
+_HEEL_UP = np.radians(12.0)
+#: A standing foot may sink and float this far before it is moved, metres.
+_SINK, _FLOAT = 0.002, 0.005
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 
@@ -35,37 +41,72 @@ def clear_swings(
     shape = motion.shape
     frames = len(target.ball)
     points = sole_points(shape, target.ball, target.rotation, target.toe_turn)
-    room = points[..., 2] - terrain.height(points[..., :2])
     source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
-    wished = np.clip(source, 0.0, margin)
-    lack = (wished - room).max(axis=1) - _TOLERANCE
-    ball = np.array(target.ball)
+    wished = np.clip(source, 0.0, margin).min(axis=1) - _TOLERANCE
+    ball, pitch = np.array(target.ball), np.zeros(frames)
     inserted = {stand[1] for stand, made in zip(falls.stands, falls.inserted, strict=False) if made}
     for first, last in runs(~target.contact):
-        # A swing that the clip's ends cut off is whole outside of it.
-        length = last - first + 1
-        start, end = first - 1, last
-        if first == 0:
-            start = end - max(length, 30)
-        if last == frames:
-            end = start + max(length, 30)
-        u = (np.arange(first, last) - start) / (end - start)
-        lift = _lift(u, np.where((u > 0.1) & (u < 0.9), lack[first:last], -1.0))
+        u = _progress(first, last, frames)
+        way = target.ball[min(last, frames - 1), :2] - target.ball[max(first - 1, 0), :2]
+        shift, lift = _detour(u, points[first:last], wished[first:last], way, terrain)
         if first in inserted:
             lift = np.maximum(lift.max(), step_height) * 64.0 * u**3 * (1.0 - u) ** 3
+            pitch[first:last] = min(float(np.linalg.norm(way)) / 0.3, 1.0) * _HEEL_UP * _bump(u, 3, 5)
+        ball[first:last, :2] += shift
         ball[first:last, 2] += lift
-    return replace(target, ball=ball)
+    left = rot.rotate(target.rotation, shape.left)
+    rotation = rot.mul(rot.exp(left * pitch[:, None]), target.rotation)
+    return replace(target, ball=ball, rotation=rotation)
 
 
-def _lift(u: Array, lack: Array) -> Array:
-    """The lowest smooth bump over ``u`` that is nowhere lower than ``lack``."""
-    if len(u) == 0 or lack.max() <= 0.0:
-        return np.zeros_like(u)
+def _progress(first: int, last: int, frames: int) -> Array:
+    """Share 0..1 of a swing at its frames; one that the clip's ends cut off is whole outside of it."""
+    start, end = first - 1, last
+    if first == 0:
+        start = end - max(last - first + 1, 30)
+    if last == frames:
+        end = start + max(last - first + 1, 30)
+    return np.asarray((np.arange(first, last) - start) / (end - start))
+
+
+def _detour(u: Array, points: Array, wished: Array, way: Array, terrain: Terrain) -> tuple[Array, Array]:
+    """The smallest smooth detour of a swing over what stands in its way.
+
+    Lifts of several shapes are tried; where a lift alone is high or not enough, as close to a riser, the foot
+    also first draws back, and at the end goes too far and comes back.
+
+    Args:
+        u: share of the swing (n,).
+        points: sole points (n, 3, 3).
+        wished: clearance asked for (n,), metres.
+        way: from the stand before to the stand after (2,), metres.
+
+    Returns:
+        Horizontal shift (n, 2) and lift (n,).
+    """
     bumps = np.stack([_bump(u, a, b) for a, b in _SHAPES])
-    # Near its ends a bump cannot help: what little it gives there must not blow it up.
-    heights = np.max(np.maximum(lack, 0.0) * (bumps > 0.05) / np.maximum(bumps, 0.3), axis=1)
-    best = int(np.argmin(heights))
-    return np.asarray(min(float(heights[best]), _MAX_LIFT) * bumps[best])
+    length = float(np.linalg.norm(way))
+    ahead = way / max(length, 1e-9)
+    choices = [(0.0, 0.0)] if length < 0.1 else _SHIFTS
+    best: tuple[float, Array, Array] | None = None
+    for back, beyond in choices:
+        shift = (beyond * _bump(u, 9, 4) - back * _bump(u, 3, 9))[:, None] * ahead
+        room = points[..., 2] - terrain.height(points[..., :2] + shift[:, None])
+        lack = (wished[:, None] - room).max(axis=1)
+        # Near its ends a bump cannot help: what little it gives there must not blow it up.
+        inside = (u > 0.1) & (u < 0.9)
+        asked = np.where(inside, np.maximum(lack, 0.0), 0.0) * (bumps > 0.05) / np.maximum(bumps, 0.3)
+        heights = np.minimum(asked.max(axis=1, initial=0.0), _MAX_LIFT)
+        lifts = heights[:, None] * bumps
+        left_over = np.where((u > 0.05) & (u < 0.95), lack - lifts, 0.0).max(axis=1, initial=0.0)
+        costs = heights + 8.0 * np.maximum(left_over - 0.01, 0.0) + 0.3 * (back + beyond)
+        k = int(np.argmin(costs))
+        if best is None or costs[k] < best[0]:
+            best = (float(costs[k]), shift, lifts[k])
+        if best[0] < 0.04:
+            break
+    assert best is not None
+    return best[1], best[2]
 
 
 def _bump(u: Array, a: int, b: int) -> Array:
@@ -73,35 +114,51 @@ def _bump(u: Array, a: int, b: int) -> Array:
     return np.asarray(u**a * (1.0 - u) ** b / (peak**a * (1.0 - peak) ** b))
 
 
-def bend_toes(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, fps: float) -> FootTarget:
-    """Lay the toes of a flat foot on the ground; elsewhere only push them up out of it, never pull them down."""
-    shape = motion.shape
-    if not shape.has_toe:
+def lay_toes(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, fps: float) -> FootTarget:
+    """Lay the toes of a flat foot on the ground: one angle for each stand, carried smoothly through the swings."""
+    if not motion.shape.has_toe:
         return target
-    lever = float(np.linalg.norm(shape.foot.tip[:3]))
-    need = _toe_need(target, motion, terrain, lever)
-    rise = motion.ball[:, 2] - shape.foot.ball_height
-    flat = (np.abs(motion.pitch) < np.radians(12.0)) & (rise < 0.02)
+    need = _toe_need(target, motion, terrain)
+    rise = motion.ball[:, 2] - motion.shape.foot.ball_height
+    flat = (np.abs(motion.pitch) < FLAT_PITCH) & (rise < FLAT_RISE)
     rest = np.zeros((len(falls.stands), 1))
     for k, (first, last) in enumerate(falls.stands):
         inside = need[first:last][flat[first:last]]
         if len(inside):
             rest[k] = np.clip(np.median(inside), -0.35, 0.6)
     laid = bridge(per_stand(len(need), falls.stands, rest), falls.stands, fps)[:, 0]
-    left = rot.rotate(target.toe_turn, shape.toe_left)
+    return _raise_toes(target, motion, laid)
+
+
+def touch_ground(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, fps: float) -> FootTarget:
+    """Let a standing foot touch the ground where the source's floats over it or sinks heel or ball into it."""
+    points = sole_points(motion.shape, target.ball, target.rotation, target.toe_turn)
+    height = points[..., 2] - terrain.height(points[..., :2])
+    sunk = soft_positive(-height[:, :2].min(axis=1) - _SINK, 0.002)
+    hovers = soft_positive(height.min(axis=1) - _FLOAT, 0.004)
+    shift = bridge((sunk - hovers)[:, None], falls.stands, fps)
+    return replace(target, ball=target.ball + shift * UP)
+
+
+def push_toes(target: FootTarget, motion: FootMotion, terrain: Terrain) -> FootTarget:
+    """Bend toes up where their tip would be in the ground; they are never pulled down."""
+    if not motion.shape.has_toe:
+        return target
+    push = soft_positive(_toe_need(target, motion, terrain), np.radians(0.6))
+    return _raise_toes(target, motion, np.minimum(push, _MAX_TOE))
+
+
+def _raise_toes(target: FootTarget, motion: FootMotion, angle: Array) -> FootTarget:
+    left = rot.rotate(target.toe_turn, motion.shape.toe_left)
     # Raising the tip turns against the left axis.
-    toes = rot.mul(rot.exp(-left * laid[:, None]), target.toe_turn)
-    bent = replace(target, toe_turn=toes)
-    width = np.radians(0.6)
-    push = soft_positive(_toe_need(bent, motion, terrain, lever), width)
-    push = np.minimum(push, _MAX_TOE)
-    return replace(bent, toe_turn=rot.mul(rot.exp(-left * push[:, None]), toes))
+    return replace(target, toe_turn=rot.mul(rot.exp(-left * angle[:, None]), target.toe_turn))
 
 
-def _toe_need(target: FootTarget, motion: FootMotion, terrain: Terrain, lever: float) -> Array:
+def _toe_need(target: FootTarget, motion: FootMotion, terrain: Terrain) -> Array:
     """Angle (f,) by which the toes must rise for the tip to touch the ground; negative above it."""
     tip = sole_points(motion.shape, target.ball, target.rotation, target.toe_turn)[:, 2]
     depth = terrain.height(tip[:, :2]) - tip[:, 2]
+    lever = float(np.linalg.norm(motion.shape.foot.tip))
     return np.asarray(np.arcsin(np.clip(depth / lever, -0.9, 0.9)))
 
 

@@ -13,9 +13,10 @@ from .footfalls import Footfalls
 from .foothold import Foothold
 from .rotations import UP, Array
 from .skeleton import Foot, Skeleton
+from .terrain import Terrain
 
 #: A foot counts as flat in the source below this pitch and this rise of its ball.
-_FLAT_PITCH, _FLAT_RISE = np.radians(12.0), 0.02
+FLAT_PITCH, FLAT_RISE = np.radians(12.0), 0.02
 #: Residual tilt of a flat source foot that is taken for an error of the capture and removed, at most.
 _LEVEL_LIMIT = np.radians(10.0)
 
@@ -117,7 +118,7 @@ class FootTarget:
 
 
 def aim_foot(
-    motion: FootMotion, falls: Footfalls, holds: Foothold, fps: float, max_twist: float
+    motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float
 ) -> FootTarget:
     """Lock a foot at its footfalls and carry every change smoothly through the swings.
 
@@ -134,7 +135,7 @@ def aim_foot(
     lift = (heights - base[:, 2] - motion.shape.foot.ball_height)[:, None]
     spots = per_stand(frames, stands, holds.spots)
     offset = bridge(spots - motion.ball[:, :2], stands, fps)
-    rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(lift[:, 0]))[:, 0]
+    rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(terrain, holds))[:, 0]
     away = motion.yaw - per_stand(frames, stands, falls.yaws[:, None])[:, 0]
     excess = np.sign(away) * np.maximum(soft_positive(np.abs(away) - max_twist, 0.05) - 0.01, 0.0)
     twist = bridge((excess - away)[:, None], stands, fps)[:, 0]
@@ -168,7 +169,7 @@ def _level_errors(motion: FootMotion, falls: Footfalls) -> Array:
     roll-out. It is constant within a stand, so that taking it away does not touch the foot's dynamics.
     """
     rise = motion.ball[:, 2] - motion.shape.foot.ball_height
-    flat = (np.abs(motion.pitch) < _FLAT_PITCH) & (rise < _FLAT_RISE)
+    flat = (np.abs(motion.pitch) < FLAT_PITCH) & (rise < FLAT_RISE)
     errors = np.zeros((len(falls.stands), 3))
     signals = np.stack([motion.pitch, motion.roll, rise], axis=1)
     for k, (first, last) in enumerate(falls.stands):
@@ -181,13 +182,16 @@ def _level_errors(motion: FootMotion, falls: Footfalls) -> Array:
     return np.clip(errors, -limits, limits)
 
 
-def _climb_timing(lifts: Array) -> list[tuple[float, float]]:
-    """Climb early in a swing and come down late, so that the foot passes over a stair's edge."""
-    timing = []
-    for change in np.diff(lifts):
-        share = float(np.clip(abs(change) / 0.1, 0.0, 1.0)) * 0.3
-        timing.append((0.0, 1.0 - share) if change > 0.0 else (share, 1.0))
-    return timing
+def _climb_timing(terrain: Terrain, holds: Foothold) -> list[tuple[float, float]]:
+    """Over an edge (not along a slope) climb early in a swing and come down late."""
+    if len(holds.spots) < 2:
+        return []
+    share = np.linspace(0.0, 1.0, 13)
+    way = holds.spots[:-1, None] + np.diff(holds.spots, axis=0)[:, None] * share[:, None]
+    rise = np.diff(holds.heights)
+    edge = np.max(terrain.height(way) - holds.heights[:-1, None] - rise[:, None] * share, axis=1)
+    early = 0.3 * np.clip((edge - 0.02) / 0.08, 0.0, 1.0)
+    return [(0.0, 1.0 - e) if up > 0.0 else (e, 1.0) for e, up in zip(early, rise, strict=True)]
 
 
 def _tilts(normals: Array) -> Array:

@@ -18,7 +18,7 @@ class StepLimits:
     Attributes:
         reach: a lock is broken when its foot would stand further than this from where the body wants it, metres.
         turn: the same for its heading, radians.
-        step: duration of an inserted step, seconds.
+        step: shortest and longest duration of an inserted step, seconds: the faster the strain grows, the shorter.
         stand: shortest stand left before and after an inserted step, seconds.
         together: longest time both feet stand while the root moves or turns, seconds.
         moving, turning: speed (m/s) and yaw rate (rad/s) of the root above which it moves or turns.
@@ -28,11 +28,11 @@ class StepLimits:
 
     reach: float = 0.075
     turn: float = np.radians(20.0)
-    step: float = 0.36
+    step: tuple[float, float] = (0.36, 0.5)
     stand: float = 0.15
     together: float = 1.2
     moving: float = 0.1
-    turning: float = 0.25
+    turning: float = 0.2
     gap: float = 0.1
     spike: float = 0.05
 
@@ -119,7 +119,8 @@ def _break_locks(feet: list[_Foot], fps: float, limits: StepLimits) -> None:
             for stand in runs(foot.contact):
                 if stand in foot.settled:
                     continue
-                strained = np.flatnonzero(_strain(foot, *stand, limits) > 1.0)
+                strain = _strain(foot, *stand, limits)
+                strained = np.flatnonzero(strain > 1.0)
                 if len(strained) == 0:
                     foot.settled.add(stand)
                 elif worst is None or stand[0] + strained[0] < worst[0]:
@@ -139,7 +140,7 @@ def _relieve(
     first, last = stand
     frames = len(foot.contact)
     support = np.all([f.contact for f in others], axis=0) if others else np.ones(frames, dtype=bool)
-    step, least = round(limits.step * fps), round(limits.stand * fps)
+    step, least = _step_frames(_strain(foot, first, last, limits), at - first, fps, limits), round(limits.stand * fps)
     margin = 2
     # The swing that follows can begin earlier, or the one before end later, while the other foot stands.
     if last < frames and last - at < step + least and at - first >= least and np.all(support[at:last]):
@@ -171,6 +172,14 @@ def _relieve(
     return True
 
 
+def _step_frames(strain: Array, at: int, fps: float, limits: StepLimits) -> int:
+    """Frames for a step: the time in which the strain around index ``at`` doubles from 1, within the limits."""
+    half = max(1, round(0.2 * fps))
+    before, after = max(at - half, 0), min(at + half, len(strain) - 1)
+    rate = (strain[after] - strain[before]) / max(after - before, 1) * fps
+    return int(round(float(np.clip(1.0 / max(rate, 1e-6), *limits.step)) * fps))
+
+
 def _strain_backwards(foot: _Foot, first: int, last: int, limits: StepLimits) -> Array:
     """Strain of the stretch from each frame up to ``last``."""
     flipped = _Foot(foot.balls[::-1], foot.yaws[::-1], foot.contact, foot.made)
@@ -188,7 +197,7 @@ def _busy(root: Array, fps: float, limits: StepLimits) -> BoolArray:
 
 def _break_long_stands(feet: list[_Foot], busy: BoolArray, fps: float, limits: StepLimits) -> None:
     """Step with one foot in the middle of each long double support in which the root moves or turns."""
-    step, least = round(limits.step * fps), round(limits.stand * fps)
+    step, least = round(limits.step[1] * fps), round(limits.stand * fps)
     longest = round(limits.together * fps)
     for _ in range(len(busy)):
         both = feet[0].contact & feet[1].contact & busy

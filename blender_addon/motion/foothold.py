@@ -12,6 +12,8 @@ from .terrain import Terrain
 
 #: The surface may leave the sole's plane by this before a spot is found uneven, metres.
 _UNEVEN = 0.012
+#: Room left before the toes and behind the heel, metres.
+_MARGIN = 0.015
 #: Half the width of a sole, metres.
 _HALF_WIDTH = 0.035
 
@@ -51,7 +53,8 @@ def find_footholds(
 
 def _unevenness(terrain: Terrain, at: Array, ahead: Array, heel_length: float, tip_length: float) -> Array:
     """Cost (n, candidates), in metres of shift, of what sticks out of or falls away from the sole's plane."""
-    along = np.concatenate([np.linspace(-heel_length, 0.0, 7), np.linspace(0.0, tip_length, 5)[1:]])
+    behind, before = heel_length + _MARGIN, tip_length + _MARGIN
+    along = np.concatenate([np.linspace(-behind, 0.0, 8), np.linspace(0.0, before, 6)[1:]])
     points = at[:, :, None] + along[:, None] * ahead[:, None, None]
     heights = terrain.height(points)
     middle = int(np.flatnonzero(along == 0.0)[0])

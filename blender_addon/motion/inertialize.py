@@ -92,4 +92,4 @@ def inertialize_rotations(rotations: Array, jumps: Sequence[int], fps: float, ha
 
 def _segments(jumps: Sequence[int], frames: int) -> list[tuple[int, int]]:
     starts = sorted({int(j) for j in jumps if 0 < int(j) < frames})
-    return list(zip(starts, [*starts[1:], frames], strict=True))
+    return list(zip(starts, [*starts[1:], frames], strict=True)) if starts else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import rotations as rot
-from .bridging import minimum_jerk, soft_positive, upper_envelope
+from .bridging import bridge, minimum_jerk, soft_positive, upper_envelope
 from .feet import FootMotion, FootTarget
 from .filters import lowpass
 from .footfalls import Footfalls
@@ -19,7 +19,9 @@ from .rotations import UP, Array
 _MAX_ROLL = np.radians(30.0)
 #: The heel starts to rise when the ankle is this share of the leg's length behind the hip, and does so fully at the
 #: second.
-_BEHIND = (0.1, 0.3)
+_BEHIND = (0.0, 0.4)
+#: The shin leans at most this far forwards over a flat foot, or as far as the source's, radians.
+_MAX_LEAN = np.radians(38.0)
 #: Window of the pelvis' drop to each side, seconds.
 _DROP_WINDOW = 0.15
 
@@ -67,10 +69,13 @@ def ankle_of(motion: FootMotion, target: FootTarget) -> Array:
     return target.ball - rot.rotate(target.rotation, motion.shape.ball)
 
 
-def roll_heel(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array) -> FootTarget:
+def roll_heel(
+    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: Leg, raised: Array, fps: float
+) -> FootTarget:
     """Raise the heel of a foot behind the body, about its ball, where the leg is asked to be longer than it was.
 
-    People push off this way; without it the knee of the trailing leg snaps straight.
+    People push off this way; without it the knee of the trailing leg snaps straight. The heel comes down again
+    in the first part of the swing.
 
     Args:
         raised: how far the hips are moved up already (f,), metres.
@@ -90,7 +95,33 @@ def roll_heel(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array) -
     size = float(np.linalg.norm(motion.shape.ball))
     useful = minimum_jerk(gain / (0.5 * size))
     angle = share * useful * np.maximum(excess, 0.0) / np.maximum(gain, 0.4 * size)
-    angle = _MAX_ROLL * np.tanh(angle / _MAX_ROLL)
+    angle = bridge(
+        _MAX_ROLL * np.tanh(angle / _MAX_ROLL)[:, None], falls.stands, fps,
+        timing=[(0.0, 0.7)] * max(len(falls.stands) - 1, 0),
+    )[:, 0]  # fmt: skip
+    return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))
+
+
+def ease_ankle(
+    motion: FootMotion, target: FootTarget, falls: Footfalls, shin: Array, own_shin: Array, fps: float
+) -> FootTarget:
+    """Raise the heel of a standing foot over which the shin leans further than an ankle bends, as on stairs down.
+
+    Args:
+        shin: direction (f, 3) from ankle to knee that the target leads to, unit.
+        own_shin: the source's (f, 3).
+    """
+    def lean(direction: Array, rotation: Array) -> Array:
+        ahead, left = rot.rotate(rotation, motion.shape.ahead), rot.rotate(rotation, motion.shape.left)
+        up = np.cross(ahead, left)
+        return np.asarray(np.arctan2(np.sum(direction * ahead, axis=1), np.sum(direction * up, axis=1)))
+
+    limit = np.maximum(_MAX_LEAN, lean(own_shin, motion.rotation))
+    width = np.radians(6.0)
+    angle = 0.8 * soft_positive(lean(shin, target.rotation) - limit - width, 0.5 * width)
+    timing = [(0.0, 0.7)] * max(len(falls.stands) - 1, 0)
+    angle = bridge(_MAX_ROLL * np.tanh(angle / _MAX_ROLL)[:, None], falls.stands, fps, timing=timing)[:, 0]
+    left = rot.rotate(target.rotation, motion.shape.left)
     return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from . import rotations as rot
 from .bridging import BoolArray
-from .clearance import bend_toes, clear_swings
+from .clearance import clear_swings, lay_toes, push_toes, touch_ground
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
-from .footfalls import StepLimits, find_footfalls
+from .footfalls import Footfalls, StepLimits, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
-from .pelvis import Leg, ankle_of, body_ground, pelvis_drop, roll_heel
+from .pelvis import Leg, ankle_of, body_ground, ease_ankle, pelvis_drop, roll_heel
 from .rotations import Array
 from .terrain import FlatGround, Terrain
 
@@ -40,9 +40,9 @@ class PlantSettings:
     clearance: float = 0.015
     max_twist: float = np.radians(30.0)
     knee_follow: float = 0.5
-    reach: float = 0.985
+    reach: float = 0.975
     pelvis_cutoff: float = 1.0
-    foothold_search: float = 0.1
+    foothold_search: float = 0.11
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,23 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         )
         for m, fall in zip(motions, falls, strict=True)
     ]
-    targets = []
-    for motion, fall, hold in zip(motions, falls, holds, strict=True):
-        target = aim_foot(motion, fall, hold, clip.fps, settings.max_twist)
-        target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance)
-        targets.append(bend_toes(target, motion, fall, terrain, clip.fps))
     ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff)
     legs = [Leg.of(clip.world[0], motion) for motion in motions]
-    targets = [roll_heel(m, t, leg, ground) for m, t, leg in zip(motions, targets, legs, strict=True)]
+    targets = []
+    for motion, fall, hold, leg in zip(motions, falls, holds, legs, strict=True):
+        target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist)
+        target = lay_toes(target, motion, fall, terrain, clip.fps)
+        target = roll_heel(motion, target, fall, leg, ground, clip.fps)
+        target = touch_ground(target, motion, fall, terrain, clip.fps)
+        target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance)
+        targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
-    return _solve(clip, motions, targets, legs, ground - drop, drop, sum(sum(f.inserted) for f in falls), settings)
+    return _solve(clip, terrain, motions, targets, falls, legs, ground - drop, drop, settings)
 
 
 def _solve(
-    clip: Clip, motions: Sequence[FootMotion], targets: Sequence[FootTarget], legs: Sequence[Leg],
-    raised: Array, drop: Array, inserted: int, settings: PlantSettings,
+    clip: Clip, terrain: Terrain, motions: Sequence[FootMotion], targets: Sequence[FootTarget],
+    falls: Sequence[Footfalls], legs: Sequence[Leg], raised: Array, drop: Array, settings: PlantSettings,
 ) -> Planted:  # fmt: skip
     """Move the hips by ``raised`` (f,) and bring both legs to their targets."""
     positions, world = clip.world
@@ -111,13 +113,16 @@ def _solve(
     new = np.array(clip.rotations)
     parents = clip.skeleton.parents
     shortfall = []
-    for motion, target, leg in zip(motions, targets, legs, strict=True):
+    for motion, planned, fall, leg in zip(motions, targets, falls, legs, strict=True):
         foot = motion.shape.foot
         hinge = rot.rotate(world[:, foot.hip], knee_hinge(clip.skeleton, foot, positions, world))
-        turn = solve_leg(
-            leg.hip + up, leg.knee + up, leg.ankle + up, hinge, ankle_of(motion, target),
-            settings.knee_follow * target.twist,
-        )  # fmt: skip
+        hip, knee, ankle = leg.hip + up, leg.knee + up, leg.ankle + up
+        twist = settings.knee_follow * planned.twist
+        own = (knee - ankle) / np.linalg.norm(knee - ankle, axis=1, keepdims=True)
+        turn = solve_leg(hip, knee, ankle, hinge, ankle_of(motion, planned), twist)
+        target = ease_ankle(motion, planned, fall, rot.rotate(turn.shin, own), own, clip.fps)
+        target = touch_ground(target, motion, fall, terrain, clip.fps)
+        turn = solve_leg(hip, knee, ankle, hinge, ankle_of(motion, target), twist)
         thigh = rot.mul(turn.thigh, world[:, foot.hip])
         shin = rot.mul(turn.shin, world[:, foot.knee])
         new[:, foot.hip] = rot.inv_mul(world[:, parents[foot.hip]], thigh)
@@ -130,5 +135,6 @@ def _solve(
     planted = replace(clip, hips=clip.hips + up, rotations=rot.unroll(new), contacts=contacts)
     return Planted(
         clip=planted, contacts=contacts, lock_offset=np.stack([t.lock_offset for t in targets], axis=1),
-        pelvis_drop=drop, shortfall=np.stack(shortfall, axis=1), inserted_steps=inserted,
+        pelvis_drop=drop, shortfall=np.stack(shortfall, axis=1),
+        inserted_steps=sum(sum(fall.inserted) for fall in falls),
     )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Signals between contacts: kept where given, smooth where not."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blender_addon.motion.bridging import bridge, minimum_jerk, per_stand, runs, upper_envelope
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_runs_cover_exactly_the_true_frames(bits: list[bool]) -> None:
+    mask = np.array(bits, dtype=bool)
+    covered = np.zeros(len(mask), dtype=bool)
+    for first, last in runs(mask):
+        assert first < last and np.all(mask[first:last])
+        assert (first == 0 or not mask[first - 1]) and (last == len(mask) or not mask[last])
+        covered[first:last] = True
+    np.testing.assert_array_equal(covered, mask)
+
+
+def test_minimum_jerk_is_flat_at_both_ends() -> None:
+    u = np.linspace(-0.5, 1.5, 2001)
+    x = minimum_jerk(u)
+    np.testing.assert_array_equal(x[u <= 0.0], 0.0)
+    np.testing.assert_array_equal(x[u >= 1.0], 1.0)
+    assert np.abs(np.diff(x, 3)).max() / 0.001**3 < 62.0
+
+
+@given(st.integers(0, 10_000))
+def test_bridges_keep_what_is_given_and_have_no_steps(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    frames = 200
+    t = np.arange(frames)[:, None] / 60.0
+    values = np.sin(t * rng.uniform(1, 4, (1, 2)) + rng.normal(size=(1, 2)))
+    stands = [(20, 50), (90, 120), (150, 180)]
+    out = bridge(values, stands, 60.0)
+    for first, last in stands:
+        np.testing.assert_array_equal(out[first:last], values[first:last])
+    # Greatest speed of a bridge: 1.875 times the mean, and the velocities it takes over.
+    assert np.abs(np.diff(out, axis=0)).max() < 1.875 * 2.0 / 30.0 + 2 * 4.0 / 60.0
+    assert np.abs(np.diff(out, 2, axis=0)).max() < 0.06
+
+
+def test_without_stands_there_is_no_offset_and_beyond_them_it_stays() -> None:
+    values = np.ones((30, 1))
+    np.testing.assert_array_equal(bridge(values, [], 60.0), 0.0)
+    np.testing.assert_array_equal(bridge(values, [(10, 20)], 60.0), 1.0)
+
+
+def test_per_stand_writes_each_row_into_its_stand() -> None:
+    out = per_stand(10, [(1, 3), (6, 7)], np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert out.sum() == 2 * 3.0 + 7.0 and out[6, 1] == 4.0
+
+
+@given(st.integers(0, 10_000))
+def test_an_upper_envelope_is_above_and_smooth(seed: int) -> None:
+    need = np.maximum(np.random.default_rng(seed).normal(size=150), 0.0)
+    out = upper_envelope(need, 60.0, 0.15)
+    assert np.all(out >= need - 1e-12) and out.max() <= need.max() + 1e-12
+    assert np.abs(np.diff(out)).max() < 0.2 * need.max()
