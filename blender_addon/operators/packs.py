@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import bpy
@@ -9,6 +10,9 @@ from bpy.props import StringProperty
 
 from .. import library
 from . import common
+
+#: Letters a line in the window with the credits, which is 520 pixels wide.
+CREDIT_LETTERS = 84
 
 
 class GAITSMITH_OT_pack_import(bpy.types.Operator):
@@ -70,10 +74,10 @@ class GAITSMITH_OT_pack_credits(bpy.types.Operator):
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the text."""
-        from ..panels.common import words
-
+        column = self.layout.column(align=True)
         for line in credit_lines(self.pack):
-            words(self.layout, line, width=84)
+            for part in textwrap.wrap(line, CREDIT_LETTERS) or [""]:
+                column.label(text=part)
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
         """Say it in the info editor."""
