@@ -14,7 +14,7 @@ from ..motion.clip import Clip
 from ..motion.errors import RigError
 from ..motion.rotations import Array
 from . import compat
-from .channels import Channel, ObjectBase, RootMotion, in_place
+from .channels import Channel, ObjectBase, RootMotion, in_place, rotation_channel
 from .curves import metres_per_unit
 from .rigs import Rig
 
@@ -110,7 +110,7 @@ def write(
     if old is not None and old.library is not None and mode == "replace":
         mode = "new"
     numbers = frame_start + np.arange(frames)
-    singles = _settled(ob, rig)
+    singles = _settled(ob, rig, channels)
     made = bpy.data.actions.new(name)
     try:
         store = compat.curve_store(ob, made)
@@ -173,19 +173,22 @@ def _keep_others(ob: bpy.types.Object, old: bpy.types.Action, store: Any) -> Non
         copy.update()
 
 
-def _settled(ob: bpy.types.Object, rig: Rig) -> list[Channel]:
-    """Channels that put bones between the controls, and their own scale, into the rest pose where they are not."""
+def _settled(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel]) -> list[Channel]:
+    """Single keys for what must stand at rest while the channels play, where it does not."""
+    keyed = {(channel.bone, channel.path) for channel in channels}
+    bones = {bone for bone, _ in keyed}
     found = []
-    for name in rig.still:
+    for name in dict.fromkeys((*rig.still, *(control.bone for control in rig.controls))):
         bone = ob.pose.bones[name]
-        if np.abs(np.array(bone.matrix_basis) - np.eye(4)).max() < 1e-6:
-            continue
-        found.append(Channel(name, "location", np.zeros((1, 3))))
-        identity = {"QUATERNION": ("rotation_quaternion", [1.0, 0, 0, 0]),
-                    "AXIS_ANGLE": ("rotation_axis_angle", [0.0, 0, 1, 0])}  # fmt: skip
-        path, value = identity.get(bone.rotation_mode, ("rotation_euler", [0.0, 0, 0]))
-        found.append(Channel(name, path, np.array([value])))
-        found.append(Channel(name, "scale", np.ones((1, 3))))
+        if name in bones:
+            if (name, "location") not in keyed and max(abs(value) for value in bone.location) > 1e-7:
+                found.append(Channel(name, "location", np.zeros((1, 3))))
+        elif np.abs(np.array(bone.matrix_basis) - np.eye(4)).max() > 1e-6:
+            found += [
+                Channel(name, "location", np.zeros((1, 3))),
+                rotation_channel(name, rot.IDENTITY[None], bone.rotation_mode),
+                Channel(name, "scale", np.ones((1, 3))),
+            ]
     return found
 
 
@@ -263,21 +266,30 @@ def measure(
     before, between = scene.frame_current, scene.frame_subframe
     if motion == "in place":
         clip = in_place(clip, rig)
-    positions, world = clip.world
+    positions, world = _at_probes(ob, rig, *clip.world)
     picked = np.unique(np.linspace(0, len(clip) - 1, min(samples, len(clip))).round().astype(int))
     worst_metres, worst_degrees, bone = 0.0, 0.0, ""
     try:
         for frame in picked:
             scene.frame_set(int(frame_start + frame))
-            found_places, found_turns = evaluated(ob, rig.skeleton.names)
+            found_places, found_turns = evaluated(ob, rig.probes)
             away = np.linalg.norm(found_places - positions[frame], axis=-1)
             angle = np.degrees(rot.angle_between(found_turns, world[frame]))
             if away.max() > worst_metres:
-                worst_metres, bone = float(away.max()), rig.skeleton.names[int(away.argmax())]
+                worst_metres, bone = float(away.max()), rig.probes[int(away.argmax())]
             worst_degrees = max(worst_degrees, float(angle.max()))
     finally:
         scene.frame_set(before, subframe=between)
     return BakeError(worst_metres, worst_degrees, bone, tuple(int(frame_start + frame) for frame in picked))
+
+
+def _at_probes(ob: bpy.types.Object, rig: Rig, positions: Array, world: Array) -> tuple[Array, Array]:
+    """Where the probes shall be: each hangs rigidly on its joint."""
+    rest = np.array([np.array(ob.data.bones[name].matrix_local) for name in rig.probes], dtype=np.float64)
+    count = len(rig.probes)
+    turn = rot.inv_mul(rig.joints[0][:count], rot.from_matrix(rest[:, :3, :3]))
+    arm = rot.inv_rotate(rig.joints[0][:count], rest[:, :3, 3] - rig.joints[1][:count]) * rig.scale
+    return positions + rot.rotate(world, arm), rot.mul(world, turn)
 
 
 def evaluated(ob: bpy.types.Object, bones: Iterable[str]) -> tuple[Array, Array]:

@@ -195,9 +195,9 @@ def _tessellated(ob: bpy.types.Object, index: int, shaped: bool) -> Array:
             for spline in list(data.splines):
                 if spline != kept:
                     data.splines.remove(spline)
-        data.resolution_u = max(data.resolution_u, 32)
         for spline in data.splines:
-            spline.resolution_u = max(spline.resolution_u, 32)
+            spline.resolution_u = max(spline.resolution_u, _resolution(spline, np.array(ob.matrix_world)))
+        data.resolution_u = max(data.resolution_u, *(spline.resolution_u for spline in data.splines))
         if not shaped:
             return _mesh_points(copy)
         bpy.context.scene.collection.objects.link(copy)
@@ -205,6 +205,13 @@ def _tessellated(ob: bpy.types.Object, index: int, shaped: bool) -> Array:
     finally:
         bpy.data.objects.remove(copy)
         bpy.data.curves.remove(data)
+
+
+def _resolution(spline: bpy.types.Spline, world: Array) -> int:
+    """Points a segment that are about `SPACING` apart, going by the control polygon; Blender allows 1024."""
+    flat = np.array([point.co[:3] for point in _control_points(spline)])
+    length = _length(_to_world(world * metres_per_unit(), flat))
+    return int(np.clip(np.ceil(1.3 * length / SPACING / max(len(flat) - 1, 1)), 32, 1024))
 
 
 def _mesh_points(ob: bpy.types.Object) -> Array:

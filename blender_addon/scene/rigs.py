@@ -58,6 +58,7 @@ class Rig:
         kind: ``plain``, ``rigify controls`` or ``rigify deform``.
         skeleton: its mapped bones in model space; joint names are bone names.
         bone_map: role -> bone.
+        probes: for each joint, the bone whose evaluated pose shows it.
         joints: rest rotation (b + 1, 4) and place (b + 1, 3) of the joints and the root in the armature's space.
         controls: what gets keys.
         still: bones that must stand in their rest pose between the controls.
@@ -74,6 +75,7 @@ class Rig:
     kind: str
     skeleton: Skeleton
     bone_map: BoneMap
+    probes: tuple[str, ...]
     joints: tuple[Array, Array]
     controls: tuple[Control, ...]
     still: tuple[str, ...]
@@ -161,13 +163,17 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     if generated:
         controls, switches = _rigify_controls(ob, number, deform)
         kind = "rigify deform" if deform else "rigify controls"
-        still = () if deform else tuple(name for name in rigify.STILL if name in ob.data.bones)
+        handles = tuple(handle.bone for handle in rigify.HANDLES if handle.bone != "root") if deform else ()
+        still = tuple(name for name in (*rigify.STILL, *handles) if name in ob.data.bones)
     else:
         controls, still = _plain_controls(ob, found, order, parents, number)
         kind, switches = "plain", ()
-    _check_bones(ob, controls, order, skeleton)
+    _check_bones(ob, controls, skeleton)
+    probes = skeleton.names
+    if kind == "rigify controls":
+        probes = tuple(rigify.probe(name) for name in probes)
     return Rig(
-        ob.name, kind, skeleton, found, joints, controls, still, switches, root, rotation, place, scale, facing,
+        ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale, facing,
         root_height, _notes(ob, found),
     )  # fmt: skip
 
@@ -227,10 +233,8 @@ def _joint_parents(ob: bpy.types.Object, bones: Mapping[str, str], generated: bo
         if role == "hips":
             parents[role] = None
         elif generated:
-            above = tree[bone]
-            parents[role] = (rigify.carrier(above, tree, bones) if above else None) or "hips"
-            if parents[role] in (ROOT_ROLE, role):
-                parents[role] = "hips"
+            above = rigify.carrier(bone, tree, bones, own=role)
+            parents[role] = "hips" if above in (None, ROOT_ROLE) else above
         else:
             parents[role] = next((roles[name] for name in _above(ob, bone) if name in roles), "hips")
     if not generated and any(name in roles for name in _above(ob, bones["hips"])):
@@ -362,7 +366,7 @@ def _deform_controls(
     """Every deform bone hangs rigidly on the joint that carries it: faces and fingers keep to head and hands."""
     tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
     controls = [_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
-    switches = []
+    switches = [('pose.bones["torso"]["torso_parent"]', 1.0)]
     carried_by: dict[str, int] = {"root": number[ROOT_ROLE]}
     for bone in ob.data.bones:
         if bone.name.startswith("DEF-"):
@@ -371,8 +375,8 @@ def _deform_controls(
     for name, joint in carried_by.items():
         if name == "root":
             continue
-        above = ob.data.bones[name].parent
-        ride = ARMATURE if above is None else carried_by.get(above.name, ARMATURE)
+        # What no deform bone carries hangs on controls at rest, and these on the root.
+        ride = next((carried_by[step] for step in _above(ob, name) if step in carried_by), carried_by["root"])
         if ride != joint:
             controls.append(_control(ob, name, joint, ride, location=not ob.data.bones[name].use_connect))
         for constraint in ob.pose.bones[name].constraints:
@@ -380,7 +384,7 @@ def _deform_controls(
     return tuple(controls), tuple(switches)
 
 
-def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], order: Sequence[str], skeleton: Skeleton) -> None:
+def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], skeleton: Skeleton) -> None:
     for control in controls:
         scale = np.array(ob.pose.bones[control.bone].scale)
         if np.abs(scale - 1.0).max() > 1e-3:

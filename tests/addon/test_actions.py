@@ -244,3 +244,12 @@ def test_keys_of_65_bones_and_1000_frames_are_written_quickly() -> None:
         best = min(best, time.perf_counter() - begin)
     print(f"65 bones x 1000 frames: {best:.3f} s")
     assert best < 1.0
+
+
+def test_a_pose_left_from_before_does_not_shine_through() -> None:
+    ob = armature_of(biped(), root=True)
+    bake(ob)
+    bpy.context.scene.frame_set(25)
+    ob.pose.bones["Head"].location = (0.1, 0.2, 0.0)
+    *_, error = bake(ob, motion="hips", seed=3)
+    assert exact(error), error
