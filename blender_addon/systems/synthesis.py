@@ -15,6 +15,7 @@ from ..motion.clip import Clip
 from ..motion.correction import correct_path
 from ..motion.plan import Plan
 from ..motion.planting import Planted, PlantSettings, plant_feet
+from ..motion.settle import settle, standing_frames
 from ..motion.terrain import FlatGround, Terrain
 from .protocol import System
 from .rollout import Progress, RolloutSettings, rollout
@@ -86,6 +87,7 @@ def synthesise(
     found = []
     for plan, ground, result in zip(plans, grounds, rolled, strict=True):
         followed = correct_path(result.clip, plan.root, settings.follow, settings.exact)
+        followed = settle(followed, standing_frames(plan.speed, plan.yaw, plan.fps))
         planted = plant_feet(followed, ground, settings.planting) if settings.plant else None
         clip = planted.clip if planted is not None else followed
         found.append(Synthesis(clip, followed, plan, planted, result.source, result.jumps))
