@@ -24,7 +24,7 @@ _TOLERANCE = 0.004
 #: Pitch of the foot in an inserted step of 30 cm, radians.
 _HEEL_UP = np.radians(12.0)
 #: A standing foot may sink and float this far before it is moved, metres.
-_SINK, _FLOAT = 0.002, 0.005
+_SINK, _FLOAT = 0.0035, 0.008
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 

@@ -21,6 +21,7 @@ class StepLimits:
         step: shortest and longest duration of an inserted step, seconds: the faster the strain grows, the shorter.
         stand: shortest stand left before and after an inserted step, seconds.
         together: longest time both feet stand while the root moves or turns, seconds.
+        trim: longest time a strained stand begins later or ends earlier, seconds.
         moving, turning: speed (m/s) and yaw rate (rad/s) of the root above which it moves or turns.
         gap: contacts of one foot closer than this are one, seconds.
         spike: contacts shorter than this are none, seconds.
@@ -31,6 +32,7 @@ class StepLimits:
     step: tuple[float, float] = (0.36, 0.5)
     stand: float = 0.15
     together: float = 1.2
+    trim: float = 0.15
     moving: float = 0.1
     turning: float = 0.2
     gap: float = 0.1
@@ -129,19 +131,17 @@ def _break_locks(feet: list[_Foot], fps: float, limits: StepLimits) -> None:
             return
         at, which, stand = worst
         if not _relieve(feet, which, stand, at, fps, limits):
-            feet[which].settled.add(stand)
+            feet[which].settled.add(_trim(feet, which, stand, fps, limits))
 
 
 def _relieve(
     feet: list[_Foot], which: int, stand: tuple[int, int], at: int, fps: float, limits: StepLimits
 ) -> bool:
     """Mend a stand strained at frame ``at``: leave early, land late, or step; False when nothing fits."""
-    foot, others = feet[which], [f for i, f in enumerate(feet) if i != which]
+    foot, support = feet[which], _support(feet, which)
     first, last = stand
     frames = len(foot.contact)
-    support = np.all([f.contact for f in others], axis=0) if others else np.ones(frames, dtype=bool)
     step, least = _step_frames(_strain(foot, first, last, limits), at - first, fps, limits), round(limits.stand * fps)
-    margin = 2
     # The swing that follows can begin earlier, or the one before end later, while the other foot stands.
     if last < frames and last - at < step + least and at - first >= least and np.all(support[at:last]):
         foot.contact[at:last] = False
@@ -157,9 +157,7 @@ def _relieve(
     if len(starts) == 0:
         return False
     free = np.concatenate([[0], np.cumsum(~support)])
-    lower = np.maximum(starts - margin, 0)
-    upper = np.minimum(starts + step + margin, frames)
-    possible = free[upper] - free[lower] == 0
+    possible = free[starts + step] - free[starts] == 0
     if not np.any(possible):
         return False
     starts = starts[possible]
@@ -170,6 +168,39 @@ def _relieve(
     foot.contact[start : start + step] = False
     foot.made[start : start + step] = True
     return True
+
+
+def _trim(feet: list[_Foot], which: int, stand: tuple[int, int], fps: float, limits: StepLimits) -> tuple[int, int]:
+    """Let a strained stand begin later and end earlier where the other foot stands; returns what is left of it."""
+    foot = feet[which]
+    first, last = stand
+    frames, most = len(foot.contact), round(limits.trim * fps)
+    support = _support(feet, which)
+    if first > 0:
+        room = 0
+        while room < most and first + room < last and support[first + room]:
+            room += 1
+        relaxed = np.flatnonzero(_strain_backwards(foot, first, last, limits)[: room + 1] <= 1.0)
+        late = first + (int(relaxed[0]) if len(relaxed) else room)
+        foot.contact[first:late] = False
+        first = late
+    if last < frames:
+        room = 0
+        while room < most and last - room - 1 > first and support[last - room - 1]:
+            room += 1
+        strained = np.flatnonzero(_strain(foot, first, last, limits) > 1.0)
+        early = max(last - room, first + int(strained[0])) if len(strained) else last
+        foot.contact[early:last] = False
+        last = early
+    return first, last
+
+
+def _support(feet: list[_Foot], which: int) -> BoolArray:
+    """Frames (f,) in which every other foot stands, and did and will within two frames."""
+    others = [foot.contact for i, foot in enumerate(feet) if i != which]
+    support = np.all(others, axis=0) if others else np.ones(len(feet[0].contact), dtype=bool)
+    lifted = np.concatenate([[0, 0], (~support).astype(int), [0, 0]])
+    return np.asarray(np.convolve(lifted, np.ones(5, dtype=int), mode="valid") == 0)
 
 
 def _step_frames(strain: Array, at: int, fps: float, limits: StepLimits) -> int:
@@ -235,8 +266,13 @@ def _lock(foot: _Foot, limits: StepLimits) -> Footfalls:
 
 
 def _centre(values: Array, limit: float) -> Array:
-    """The median (d,), moved as far as needed to have every sample of (n, d) within ``limit``, or the middle."""
+    """The median (d,) of the first two thirds of (n, d), moved as far as needed to have all within ``limit``.
+
+    Of the first two thirds: a leg reaches less far ahead than behind, where the heel can rise. When they are too
+    far apart it is their middle.
+    """
     low, high = values.min(axis=0), values.max(axis=0)
     middle = 0.5 * (low + high)
     slack = np.maximum(limit - 0.5 * (high - low), 0.0)
-    return np.asarray(np.clip(np.median(values, axis=0), middle - slack, middle + slack))
+    early = values[: max(3, round(0.67 * len(values)))]
+    return np.asarray(np.clip(np.median(early, axis=0), middle - slack, middle + slack))

@@ -24,6 +24,8 @@ _BEHIND = (0.0, 0.4)
 _MAX_LEAN = np.radians(38.0)
 #: Window of the pelvis' drop to each side, seconds.
 _DROP_WINDOW = 0.15
+#: A swinging foot is drawn in fully only when it is asked much more than this too far, metres.
+_SOFT = 0.005
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Leg:
         hip, knee, ankle = (positions[:, j] for j in (foot.hip, foot.knee, foot.ankle))
         full = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(ankle - knee, axis=1)
         return cls(hip, knee, ankle, full, np.linalg.norm(ankle - hip, axis=1))
+
+    def limit(self, share: float) -> Array:
+        """How far the leg may be stretched (f,): to ``share`` of its length, or as far as it was."""
+        return np.maximum(np.minimum(self.own, 0.999 * self.full), share * self.full)
 
 
 def body_ground(falls: Sequence[Footfalls], holds: Sequence[Foothold], frames: int, fps: float, cutoff: float) -> Array:
@@ -137,9 +143,19 @@ def pelvis_drop(
     """
     need = np.zeros(len(raised))
     for motion, target, leg in zip(motions, targets, legs, strict=True):
-        limit = np.maximum(np.minimum(leg.own, 0.999 * leg.full), share * leg.full)
         reach = leg.hip + raised[:, None] * UP - ankle_of(motion, target)
         level = np.linalg.norm(reach[:, :2], axis=1)
+        limit = leg.limit(share)
         highest = np.sqrt(np.maximum(limit**2 - level**2, (0.3 * leg.full) ** 2))
         need = np.maximum(need, reach[:, 2] - highest)
     return upper_envelope(need, fps, _DROP_WINDOW)
+
+
+def draw_in_swing(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, share: float) -> FootTarget:
+    """Draw a swinging foot towards the hip where even the lowered pelvis lets the leg not reach that far."""
+    reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
+    distance = np.linalg.norm(reach, axis=1)
+    beyond = np.maximum(distance - leg.limit(share), 0.0)
+    # Zero and smooth where it begins; a standing foot needs none.
+    pull = np.where(target.contact, 0.0, beyond * beyond / (beyond + _SOFT))
+    return replace(target, ball=target.ball - (pull / np.maximum(distance, 1e-6))[:, None] * reach)

@@ -15,7 +15,7 @@ from .feet import FootMotion, FootTarget, aim_foot
 from .footfalls import Footfalls, StepLimits, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
-from .pelvis import Leg, ankle_of, body_ground, ease_ankle, pelvis_drop, roll_heel
+from .pelvis import Leg, ankle_of, body_ground, draw_in_swing, ease_ankle, pelvis_drop, roll_heel
 from .rotations import Array
 from .terrain import FlatGround, Terrain
 
@@ -100,6 +100,10 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance)
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
+    targets = [
+        draw_in_swing(m, t, leg, ground - drop, settings.reach)
+        for m, t, leg in zip(motions, targets, legs, strict=True)
+    ]
     return _solve(clip, terrain, motions, targets, falls, legs, ground - drop, drop, settings)
 
 

@@ -173,13 +173,13 @@ def test_a_slow_long_double_support_is_broken_where_one_lock_would_still_hold() 
 @given(st.integers(0, 1_000))
 def test_corrections_do_not_make_knees_snap(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    clip = stepping(4.0, 1.0, phase=float(rng.uniform(0, 6)))
+    clip = stepping(4.0, 0.5, phase=float(rng.uniform(0, 6)))
     t = np.arange(len(clip)) / clip.fps
     push = np.stack([np.sin(t * f + p) for f, p in zip(rng.uniform(0.5, 3, 3), rng.uniform(0, 6, 3), strict=True)], 1)
     clip = clip.moved(push * [0.04, 0.04, 0.1])
     planted = plant_feet(clip)
     before, after = (np.abs(np.diff(knees(c), 2, axis=0)) for c in (clip, planted.clip))
-    assert np.percentile(after, 99) < 1.5 * np.percentile(before, 99)
+    assert np.percentile(after, 99) < 1.25 * np.percentile(before, 99)
 
 
 def test_the_pelvis_hardly_drops_on_flat_ground() -> None:
