@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from blender_addon.motion.dataset import ACTIONS, Dataset
+from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.metrics_reference import capture_reference
 from blender_addon.systems.database import Database
 
 #: A band of speeds counts as covered when so much motion of it is there.
@@ -26,6 +28,7 @@ class About:
     credits: tuple[str, ...]
     held_out: tuple[str, ...]
     training: dict[str, Any]
+    reference: dict[str, Any]
 
 
 def describe(dataset: Dataset) -> About:
@@ -50,7 +53,16 @@ def describe(dataset: Dataset) -> About:
             "tags": dict(tags.most_common()),
             "sources": sorted({source.path for source in learned.sources if source.path}),
         },
+        reference=_reference(learned),
     )
+
+
+def _reference(dataset: Dataset) -> dict[str, Any]:
+    """What the capture does at each speed, for quality reports; empty where there is too little of it."""
+    try:
+        return capture_reference(dataset.clips).table.to_json()
+    except GaitsmithError:
+        return {}
 
 
 def covered_speeds(database: Database) -> tuple[float, float]:

@@ -28,11 +28,12 @@ class Kinematics:
     before, and nothing has to be scattered back.
 
     Attributes:
+        joints, feet: how many the skeleton has.
         order: the skeleton's joint at each place of the output (b,).
     """
 
     def __init__(self, skeleton: Skeleton, feet: int = 2) -> None:
-        self.joints = len(skeleton)
+        self.joints, self.feet = len(skeleton), feet
         self.pose_layout = pose_layout(self.joints, feet)
         self.layout = character_layout(self.joints)
         order = [0]

@@ -31,7 +31,7 @@ def make_pack(dataset: Dataset, out: Path, title: str = "", mirror: bool = True)
         layouts={"features": features, "poses": poses}, speeds=covered_speeds(database),
         actions=about.actions, licence=about.licence, credits=about.credits,
         training={**about.training, "mirrored": mirror}, held_out=about.held_out, metrics=metrics,
-        weights=dict(DEFAULT_WEIGHTS),
+        weights=dict(DEFAULT_WEIGHTS), reference=about.reference,
     )  # fmt: skip
     write_pack(out, info, {CLIPS: clips_file(learned.clips)})
     return metrics

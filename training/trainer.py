@@ -45,6 +45,14 @@ class Task(Protocol):
         """The figure that matters, on held-out data; None without any."""
         ...
 
+    def memory(self) -> list[int]:
+        """Whole numbers to be kept in checkpoints, from which `recall` restores what batches depend on."""
+        ...
+
+    def recall(self, memory: list[int]) -> None:
+        """Go on drawing batches as if never interrupted."""
+        ...
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -204,6 +212,7 @@ class Trainer:
                 "module": self.task.module.state_dict(),
                 "optimizer": self._optimizer.state_dict(),
                 "random": self._random.get_state(),
+                "memory": self.task.memory(),
                 "weights": self._weights,
                 "average": self._average,
                 "outcome": dict(vars(self._outcome)),
@@ -218,6 +227,7 @@ class Trainer:
             self.task.module.load_state_dict(state["module"])
             self._optimizer.load_state_dict(state["optimizer"])
             self._random.set_state(state["random"])
+            self.task.recall(state["memory"])
             self._weights, self._average = state["weights"], state["average"]
             self._outcome = Outcome(**state["outcome"])
         except (KeyError, TypeError, RuntimeError, ValueError) as error:

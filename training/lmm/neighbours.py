@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_BLOCK = 4096
+#: Candidates and queries in one product: together they stay in the processor's cache.
+_BLOCK, _QUERIES = 4096, 64
 
 
 class Neighbours:
@@ -29,6 +30,9 @@ class Neighbours:
     @torch.no_grad()
     def nearest(self, queries: Tensor) -> Tensor:
         """Candidate (m,) nearest to each query (m, d)."""
+        return torch.cat([self._nearest(part) for part in queries.split(_QUERIES)])
+
+    def _nearest(self, queries: Tensor) -> Tensor:
         count = len(queries)
         asked = torch.cat([queries - self._mean, -torch.ones(count, 1)], dim=1)
         best = torch.stack([(asked @ block).amax(dim=1) for block in self._blocks], dim=1).argmax(dim=1)

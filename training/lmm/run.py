@@ -26,9 +26,11 @@ from ..trainer import Budget, Outcome, Task, Trainer, Watch
 from . import starts
 from .data import Frames, check_enough
 from .networks import fold
+from .reconstruction import compressor_path
 from .tasks import DecompressorTask, ProjectorTask, StepperTask
 
-_STAGES = ("decompressor", "stepper", "projector")
+#: In this order: the stepper learns to go on from the projector's answers.
+_STAGES = ("decompressor", "projector", "stepper")
 
 
 @dataclass(frozen=True)
@@ -83,22 +85,22 @@ class LmmRun:
         self._stage(coding, self.settings.decompressor)
         latents, mean, scale = normalized_latents(coding, frames)
         checked = None if held_out is None else (held_out, (coding.latents(held_out) - mean) / scale)
-        self._seed("stepper")
-        stepping = StepperTask(
-            frames, latents, self.settings.stepper.batch, self.settings.stepper.window, self.settings.stepper.noise,
-            checked,
-        )  # fmt: skip
-        self._stage(stepping, self.settings.stepper)
         self._seed("projector")
         projecting = ProjectorTask(frames, latents, self.settings.projector.batch, self.settings.projector.noise)
         self._stage(projecting, self.settings.projector)
+        self._seed("stepper")
+        stepping = StepperTask(
+            frames, latents, self.settings.stepper.batch, self.settings.stepper.window, self.settings.stepper.noise,
+            checked, projecting.network,
+        )  # fmt: skip
+        self._stage(stepping, self.settings.stepper)
         metrics = self._metrics(coding, held_out)
         files = network_files(coding, stepping, projecting, (mean, scale))
         chosen = torch.from_numpy(starts.choose(database, self.settings.seed))
         states = torch.cat([frames.features[chosen], latents[chosen]], dim=1)
         files[runtime.STARTS] = starts.starts_file(database, states.numpy())
         write_pack(self.out, self._info(database, metrics), files)
-        checkpoints.save(self.folder / "compressor.pt", compressor_state(coding, frames, mean, scale))
+        checkpoints.save(compressor_path(self.out), compressor_state(coding, frames, mean, scale))
         for stage in _STAGES:
             (self.folder / f"{stage}.pt").unlink(missing_ok=True)
         return metrics
@@ -182,6 +184,7 @@ class LmmRun:
             actions=about.actions, licence=about.licence, credits=about.credits,
             training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
             held_out=about.held_out, metrics=metrics, weights=dict(DEFAULT_WEIGHTS),
+            reference=about.reference,
         )  # fmt: skip
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from blender_addon.systems.features import feature_layout
+
 from .data import Frames
 from .neighbours import Neighbours
 from .networks import compressor, decompressor, projector, stepper
 
 _LOCAL_RATES = ("hips_position", "rotations")
 _CHARACTER_RATES = ("character_positions", "character_rotations")
+#: Noise on the queries whose answers the stepper learns to go on from.
+_PROJECTED_NOISE = 0.3
+#: Queries the projector learns from at a time, and how often.
+_BLOCK, _REPEATS = 4096, 4
+#: Queries that mix two frames: noise relative to the plain ones, and how far apart in time the two are.
+_MIXED_NOISE, _SHIFT_SECONDS = 0.3, 1.5
 
 
 class DecompressorTask:
@@ -78,6 +86,13 @@ class DecompressorTask:
             return None
         return 100.0 * float(self.joint_errors(self.held_out).mean())
 
+    def memory(self) -> list[int]:
+        """Nothing: every batch is drawn anew."""
+        return []
+
+    def recall(self, memory: list[int]) -> None:
+        """Nothing to restore."""
+
     @torch.no_grad()
     def latents(self, frames: Frames) -> Tensor:
         """The latents z (n, 32) of all frames."""
@@ -90,6 +105,8 @@ class StepperTask:
     Args:
         frames: the data. latents: normalised z (n, 32). noise: deviation of the noise on a window's
             first state, so that it learns to come back from where its own errors lead.
+        projector: the trained P, whose answers are the first states of every fourth window: at run
+            time the stepper goes on from what P gives, not from captured frames.
     """
 
     name = "stepper"
@@ -98,8 +115,9 @@ class StepperTask:
 
     def __init__(
         self, frames: Frames, latents: Tensor, batch: int, window: int, noise: float = 0.0,
-        held_out: tuple[Frames, Tensor] | None = None,
+        held_out: tuple[Frames, Tensor] | None = None, projector: nn.Module | None = None,
     ) -> None:  # fmt: skip
+        self._projector = projector
         self.batch, self.window, self.noise, self.fps = batch, window, noise, frames.fps
         self.network = stepper(frames.features.shape[1])
         self.module: nn.Module = self.network
@@ -117,10 +135,22 @@ class StepperTask:
         state = truth[0]
         if self.noise > 0.0:
             state = state + self.noise * torch.randn(state.shape, generator=random)
+        if self._projector is not None:
+            state = self._projected(state, random)
         found = self.follow(state, self.window - 1)
         value = _split_mean((found[1:] - truth[1:]).abs(), self._features)
         rate = _split_mean((found - truth).diff(dim=0).abs(), self._features) * self.fps
         return torch.cat([value, rate])
+
+    @torch.no_grad()
+    def _projected(self, state: Tensor, random: torch.Generator) -> Tensor:
+        """The states, every fourth replaced by what P answers to a query near its features."""
+        assert self._projector is not None
+        some = max(1, len(state) // 4)
+        query = state[:some, : self._features]
+        sigma = _PROJECTED_NOISE * torch.rand((some, 1), generator=random)
+        answer = self._projector(query + sigma * torch.randn(query.shape, generator=random))
+        return torch.cat([answer, state[some:]])
 
     def follow(self, state: Tensor, steps: int) -> Tensor:
         """The states (1 + steps, n, 59) from ``state`` (n, 59) on, by own predictions."""
@@ -144,13 +174,25 @@ class StepperTask:
         end = self.follow(states[starts], self.window - 1)[-1]
         return float((end - states[starts + self.window - 1]).abs().mean())
 
+    def memory(self) -> list[int]:
+        """Nothing: every batch is drawn anew."""
+        return []
+
+    def recall(self, memory: list[int]) -> None:
+        """Nothing to restore."""
+
+
 
 class ProjectorTask:
     """P: from a wished feature vector to the features and latent of the nearest frame.
 
+    Queries are drawn and answered in blocks, and every block is learned several times over: looking
+    for the exact nearest frame costs more than learning from it.
+
     Args:
         frames: the data. latents: normalised z (n, 32). noise: greatest deviation of the noise that
             turns a frame's features into a query.
+        stride: every how manieth frame may be found; its neighbours in time are nearly the same.
     """
 
     name = "projector"
@@ -158,28 +200,63 @@ class ProjectorTask:
     terms: tuple[str, ...] = ("features", "latents", "distance")
 
     def __init__(
-        self, frames: Frames, latents: Tensor, batch: int, noise: float = 1.0, validation: int = 512
+        self, frames: Frames, latents: Tensor, batch: int, noise: float = 1.0, stride: int = 3, validation: int = 512
     ) -> None:
         self.batch, self.noise = batch, noise
         self._features = frames.features.shape[1]
+        self._trajectory = feature_layout(frames.kinematics.feet).slices["foot_position"].start
+        self._reach = round(_SHIFT_SECONDS * frames.fps)
         self.network = projector(self._features)
         self.module: nn.Module = self.network
         self._states = torch.cat([frames.features, latents], dim=1)
-        self._candidates = torch.from_numpy(frames.searchable).nonzero()[:, 0]
+        self._candidates = torch.from_numpy(frames.searchable).nonzero()[::stride, 0]
         self._neighbours = Neighbours(frames.features[self._candidates])
-        random = torch.Generator().manual_seed(1)
-        self._check = self._queries(validation, random)
+        self._check = self._draw(validation, torch.Generator().manual_seed(1))
+        self._block: tuple[Tensor, Tensor] | None = None
+        self._seed, self._used = 0, 0
 
     def losses(self, random: torch.Generator) -> Tensor:
         """L1 of x, of z, and of the difference of squared distances to the query."""
-        query, target = self._queries(self.batch, random)
+        if self._block is None or self._used >= _BLOCK * _REPEATS:
+            self._seed, self._used = int(torch.randint(2**31, (1,), generator=random)), 0
+            self._fill()
+        assert self._block is not None
+        self._used += self.batch
+        rows = torch.randint(_BLOCK, (self.batch,), generator=random)
+        query, target = self._block[0][rows], self._block[1][rows]
         return self._compare(query, target, self.network(query))
 
-    def _queries(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    def memory(self) -> list[int]:
+        """The seed of the present block, and how much of it was used."""
+        return [self._seed, self._used]
+
+    def recall(self, memory: list[int]) -> None:
+        """Draw the same block again."""
+        self._seed, self._used = memory
+        if self._used > 0:
+            self._fill()
+
+    def _fill(self) -> None:
+        self._block = self._draw(_BLOCK, torch.Generator().manual_seed(self._seed))
+
+    def _draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Queries (m, 27) and the states (m, 59) nearest to them.
+
+        Half of them are frames with noise (systems.md section 2). In the others a frame's pose meets
+        the trajectory of another frame, mostly of one nearby in time: such are the questions asked at
+        run time.
+        """
         rows = torch.randint(len(self._states), (count,), generator=random)
         known = self._states[rows, : self._features]
+        other = torch.randint(len(self._states), (count,), generator=random)
+        nearby = rows + torch.randint(-self._reach, self._reach + 1, (count,), generator=random)
+        choice = torch.rand((count, 1), generator=random)
+        other = torch.where(choice[:, 0] < 0.85, nearby.clamp(0, len(self._states) - 1), other)
+        mixed = torch.cat([self._states[other, : self._trajectory], known[:, self._trajectory :]], dim=1)
         sigma = self.noise * torch.rand((count, 1), generator=random)
-        query = known + sigma * torch.randn(known.shape, generator=random)
+        start = torch.where(choice < 0.5, known, mixed)
+        sigma = torch.where(choice < 0.5, sigma, _MIXED_NOISE * sigma)
+        query = start + sigma * torch.randn(known.shape, generator=random)
         return query, self._states[self._candidates[self._neighbours.nearest(query)]]
 
     def _compare(self, query: Tensor, target: Tensor, found: Tensor) -> Tensor:
