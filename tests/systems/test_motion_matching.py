@@ -83,14 +83,14 @@ def test_a_data_base_of_nothing_is_refused():
 
 
 def test_a_roll_out_starts_standing_and_keeps_up_with_its_plan(database):
-    plan = straight_plan(8.0, 1.0)
+    plan = straight_plan(8.0, 0.9)
     result = rollout(MotionMatching(database, MatchingSettings(least_gain=0.0)), [plan])[0]
     assert len(result.clip) == len(plan.root)
     start = np.linalg.norm(np.diff(result.clip.root[:5, :2], axis=0), axis=1) * 60
     assert start.max() < 0.2
-    # The made-up data hold no start, so the first steps lag; from then on the pace is the plan's.
+    # The made-up data hold no start and only 0.5 and 1 m/s: the first steps lag, then the pace is kept roughly.
     gone, wished = (-np.diff(track[[240, 479], 1])[0] for track in (result.clip.root, plan.root))
-    assert gone == pytest.approx(wished, rel=0.1)
+    assert gone == pytest.approx(wished, rel=0.2)
     assert len(result.jumps) > 0
 
 
