@@ -14,6 +14,7 @@ import bpy
 PARTS: tuple[str, ...] = (
     "properties",
     "preferences",
+    "operators.flow",
     "operators.character",
     "operators.path",
     "operators.schedule",

@@ -60,7 +60,7 @@ def bone_map(ob: bpy.types.Object) -> BoneMap:
     """Part of the body -> bone of an armature: the corrected map if there is one, else the automatic one."""
     from ..scene import rigs
 
-    return rigs.bone_map(ob)
+    return rigs.kept_map(ob) or rigs.guess_map(ob)
 
 
 def show_map(chosen: Any, found: BoneMap) -> None:
@@ -129,7 +129,7 @@ class GAITSMITH_OT_bones_map(_NeedsArmature, bpy.types.Operator):
         ob = common.chosen_armature(context)
         with common.telling_errors(self, context, "character") as failed:
             chosen = common.settings(context)
-            found = rigs.guess_bones(ob) if len(chosen.bones) else bone_map(ob)
+            found = rigs.guess_map(ob) if len(chosen.bones) else bone_map(ob)
             show_map(chosen, found)
             common.tell(context, summary(ob).text, "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
@@ -150,7 +150,7 @@ class GAITSMITH_OT_bones_apply(_NeedsArmature, bpy.types.Operator):
         with common.telling_errors(self, context, "character") as failed:
             found = map_shown(common.settings(context))
             found.check(bone.name for bone in ob.data.bones)
-            rigs.keep_map(ob, found)
+            rigs.keep_map(ob, found.bones)
             common.tell(context, f"The map is in use: {summary(ob).text.lower()}", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 

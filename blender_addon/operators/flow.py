@@ -245,7 +245,10 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Stop watching."""
+    """Stop watching, and forget."""
+    common.never(_read_later)
+    _curve_cache.clear()
+    forget()
     for handlers, function in (
         (bpy.app.handlers.depsgraph_update_post, _on_depsgraph),
         (bpy.app.handlers.load_post, _on_load),
