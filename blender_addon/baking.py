@@ -1,0 +1,283 @@
+"""The bake from curve to keyframes: `read_shot`, then `solve` (no Blender, any thread), then `write` (main thread)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .motion.clip import Clip
+from .motion.errors import Cancelled
+from .motion.facing import Facing
+from .motion.figures import Figure, QualityReport
+from .motion.filters import lowpass
+from .motion.metrics_reference import Reference, SpeedTable
+from .motion.plan import Limits, Plan, make_plan
+from .motion.planting import Planted, plant_feet
+from .motion.report import Asked, judge
+from .motion.retarget import retarget
+from .motion.rotations import Array
+from .motion.schedule import Schedule
+from .scene.channels import Channel, channels_of
+from .scene.shot import Shot
+from .systems.synthesis import Synthesis, SynthesisSettings, synthesise
+
+#: Told the share done (0..1) and the stage; returns False to cancel.
+Progress = Callable[[float, str], bool]
+#: The root follows the ground's height below this frequency, Hz.
+ROOT_HEIGHT_HZ = 1.0
+#: Response above this acceleration (m/s2) is called brisk.
+_BRISK = 1.8
+
+
+@dataclass(frozen=True)
+class BakeSettings:
+    """What the animator asked for.
+
+    Attributes:
+        schedule, limits, facing: of the plan.
+        start: where on the curve to begin, metres.
+        laps: how often to go round a closed curve.
+        synthesis: the dials of the motion.
+        frame_start: frame of the first key; may be negative.
+        output: ``new``, ``replace`` or ``nla``.
+        name: of a new action.
+        markers: set a marker at each landing.
+        fit_scene: set the scene's frame range to the motion.
+    """
+
+    schedule: Schedule = field(default_factory=Schedule)
+    limits: Limits = field(default_factory=Limits)
+    facing: Facing = field(default_factory=Facing)
+    start: float = 0.0
+    laps: int = 1
+    synthesis: SynthesisSettings = field(default_factory=SynthesisSettings)
+    frame_start: int = 1
+    output: str = "new"
+    name: str = "Walk"
+    markers: bool = False
+    fit_scene: bool = False
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Finished motion, not yet written.
+
+    Attributes:
+        shot: what it was made for.
+        settings: what was asked.
+        plan: in the world, at the model's rate.
+        clip: on the rig's skeleton, at the model's rate, feet planted.
+        keys: the same at the scene's rate.
+        planted: what planting did; None if it was not asked for.
+        channels: what to write.
+        report: the quality; None if it was not judged.
+        seconds: by stage.
+        notes: what could not be done as asked.
+    """
+
+    shot: Shot
+    settings: BakeSettings
+    plan: Plan
+    clip: Clip
+    keys: Clip
+    planted: Planted | None
+    channels: tuple[Channel, ...]
+    report: QualityReport | None
+    seconds: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Baked:
+    """A bake that was written.
+
+    Attributes:
+        solved: the motion.
+        written: where (`scene.actions.Written`).
+        report: the quality with the bake error; None if it was not judged.
+        seconds: by stage.
+    """
+
+    solved: Solved
+    written: Any
+    report: QualityReport | None
+    seconds: Mapping[str, float]
+
+
+class _Watch:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def solve(
+    shot: Shot,
+    system: Any,
+    settings: BakeSettings | None = None,
+    *,
+    speeds: tuple[float, float] = (0.3, 3.0),
+    reference: Mapping[str, Any] | Reference | None = None,
+    progress: Progress | None = None,
+    judged: bool = True,
+) -> Solved:
+    """Plan, motion, retarget, planting, channels and report. Touches nothing of Blender.
+
+    Args:
+        shot: from `scene.shot.read_shot`.
+        system: from `systems.packs.load_system`.
+        settings: what is asked.
+        speeds: slowest and fastest speed the pack covers, m/s.
+        reference: the pack's measures of its capture (its ``reference``), to judge by.
+        progress: told how far it is; returns False to cancel.
+        judged: measure the quality.
+
+    Raises:
+        PathError, RigError, ClipError: what cannot be done.
+        Cancelled: ``progress`` said so.
+    """
+    settings = settings or BakeSettings()
+    watch = _Watch()
+    tell = _teller(progress)
+    tell(0.0, "Planning")
+    skeleton = shot.rig.skeleton
+    # Somebody with shorter legs takes shorter steps: the model walks the way scaled to its own legs.
+    scale = system.skeleton.leg_length / skeleton.leg_length
+    with watch.stage("plan"):
+        plan = make_plan(
+            shot.path, settings.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
+            start=settings.start, speeds=(speeds[0] / scale, speeds[1] / scale), laps=settings.laps,
+        )  # fmt: skip
+    tell(0.05, "Walking")
+    with watch.stage("motion"):
+        dials = replace(settings.synthesis, plant=False)
+        made = synthesise(system, [_scaled(plan, scale)], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+    tell(0.6, "Fitting to the character")
+    with watch.stage("retarget"):
+        clip = retarget(made.followed, skeleton)
+    tell(0.7, "Planting feet")
+    planted = None
+    with watch.stage("plant"):
+        if settings.synthesis.plant:
+            planted = plant_feet(clip, shot.ground, settings.synthesis.planting)
+            clip = planted.clip
+    tell(0.85, "Making keys")
+    with watch.stage("keys"):
+        keys = clip.resampled(shot.fps)
+        channels = channels_of(shot.rig, keys, shot.root_motion, root_height(keys, shot), shot.base)
+    report = None
+    if judged:
+        tell(0.9, "Measuring")
+        with watch.stage("report"):
+            report = _judged(shot, settings, plan, clip, planted, made, reference)
+    tell(1.0, "Done")
+    notes = (*shot.notes, *plan.notes)
+    return Solved(shot, settings, plan, clip, keys, planted, tuple(channels), report, watch.seconds, notes)
+
+
+def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
+    """Write the keys; the only step that changes anything, and it changes all or nothing.
+
+    Args:
+        solved: from `solve`.
+        armature: the armature object the shot was read from.
+        check: compare Blender's own evaluation on so many frames; 0 for none.
+
+    Raises:
+        RigError: it cannot be written.
+    """
+    import bpy
+
+    from .scene import actions
+
+    shot, settings = solved.shot, solved.settings
+    watch = _Watch()
+    watch.seconds.update(solved.seconds)
+    marks = landings(solved.keys) if settings.markers else ()
+    with watch.stage("write"):
+        actions_mode: Any = settings.output
+        written = actions.write(
+            armature, shot.rig, solved.channels, name=settings.name, frame_start=settings.frame_start,
+            mode=actions_mode, contacts=marks,
+        )  # fmt: skip
+        if settings.fit_scene:
+            scene = bpy.context.scene
+            scene.frame_start, scene.frame_end = max(written.frame_start, 0), max(written.frame_end, 0)
+    report = solved.report
+    if check:
+        with watch.stage("check"):
+            error = actions.measure(
+                armature, shot.rig, solved.keys, settings.frame_start, motion=shot.root_motion, samples=check
+            )
+        if report is not None:
+            report = replace(report, figures=(
+                *report.figures,
+                Figure.of("bake_error", "bake error, greatest distance", error.metres, "m", 1e-5),
+                Figure.of("bake_error_angle", "bake error, greatest angle", error.degrees, "degrees", 1e-3),
+            ))  # fmt: skip
+    return Baked(solved, written, report, watch.seconds)
+
+
+def root_height(clip: Clip, shot: Shot) -> Array:
+    """Height of the ground under the root (f,), metres, without its bumps."""
+    level = np.asarray(shot.ground.height(clip.root[:, :2]))
+    if np.ptp(level) < 1e-9:
+        return level
+    return lowpass(level, clip.fps, ROOT_HEIGHT_HZ)
+
+
+def stands(clip: Clip, first: int = 0) -> dict[str, list[list[int]]]:
+    """``left`` and ``right``: [first, last] frame of each contact, counted from ``first``."""
+    found: dict[str, list[list[int]]] = {}
+    for column, side in enumerate(("left", "right")):
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], clip.contacts[:, column], [False]]).astype(int)))
+        found[side] = [[int(a) + first, int(b) - 1 + first] for a, b in edges.reshape(-1, 2)]
+    return found
+
+
+def landings(clip: Clip) -> tuple[tuple[str, int], ...]:
+    """(text, frame) of each foot's landings, in order."""
+    found = [(begin, side) for side, runs in stands(clip).items() for begin, _ in runs]
+    return tuple((f"{side[0].upper()} foot", begin) for begin, side in sorted(found))
+
+
+def _teller(progress: Progress | None) -> Callable[[float, str], bool]:
+    def tell(share: float, stage: str) -> bool:
+        if progress is not None and not progress(share, stage):
+            raise Cancelled
+        return True
+
+    return tell
+
+
+def _scaled(plan: Plan, scale: float) -> Plan:
+    return replace(
+        plan, positions=plan.positions * scale, speed=plan.speed * scale, distance=plan.distance * scale,
+        deviation=plan.deviation * scale,
+    )  # fmt: skip
+
+
+def _judged(
+    shot: Shot, settings: BakeSettings, plan: Plan, clip: Clip, planted: Planted | None, made: Synthesis,
+    reference: Mapping[str, Any] | Reference | None,
+) -> QualityReport:  # fmt: skip
+    if reference is not None and not isinstance(reference, Reference):
+        reference = Reference(SpeedTable.from_json(reference)) if reference else None
+    asked = Asked(settings.synthesis.exact, settings.limits.acceleration >= _BRISK, shot.title)
+    return judge(
+        clip, plan, shot.ground, reference, planted, curve=shot.points, cyclic=shot.cyclic, asked=asked
+    )  # fmt: skip

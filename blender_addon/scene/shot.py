@@ -1,0 +1,124 @@
+"""What a bake reads from the scene, once, as plain numbers; after this nothing of Blender is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..motion.errors import PathError
+from ..motion.path import RootPath
+from ..motion.rotations import Array
+from ..motion.terrain import FlatGround, HeightField, Terrain, require_ground
+from . import actions, curves, terrain
+from .bone_map import BoneMap
+from .channels import ObjectBase, RootMotion
+from .rigs import Rig, read_rig
+
+Ground = bpy.types.Object | bpy.types.Collection | list[bpy.types.Object] | Terrain | None
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A character, its way and its ground.
+
+    Attributes:
+        rig: the character.
+        path: the way, in the direction of travel.
+        points: (n, 3) metres, the same with heights.
+        ground: what the feet stand on.
+        fps: the scene's frame rate, broken rates included.
+        root_motion: what carries the travel.
+        base: the armature object's own frame, where the object carries it.
+        title: names of character and curve, for reports.
+        notes: what the user may want to know.
+    """
+
+    rig: Rig
+    path: RootPath
+    points: Array
+    ground: Terrain
+    fps: float
+    root_motion: RootMotion
+    base: ObjectBase | None
+    title: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether the way is closed."""
+        return self.path.cyclic
+
+
+def scene_fps(scene: bpy.types.Scene) -> float:
+    """Frames a second, broken rates (23.976) included."""
+    return float(scene.render.fps / scene.render.fps_base)
+
+
+def read_shot(
+    armature: bpy.types.Object | None,
+    curve: bpy.types.Object | None,
+    ground: Ground = None,
+    *,
+    reverse: bool = False,
+    root_motion: RootMotion = "bone",
+    bones: BoneMap | None = None,
+    deform: bool = False,
+    scene: bpy.types.Scene | None = None,
+) -> Shot:
+    """Read character, way and ground.
+
+    Args:
+        armature: the character's armature object.
+        curve: the curve object.
+        ground: an object, a collection, objects, a `motion.terrain.Terrain`, or None for a level floor at the height
+            of the curve's beginning.
+        reverse: travel the curve from its end.
+        root_motion: what carries the travel.
+        bones: a bone map; the kept or guessed one when not given.
+        deform: key a generated Rigify rig's deform bones instead of its controls.
+        scene: where; the context's when not given.
+
+    Raises:
+        PathError, RigError, TerrainError: what is missing or broken, and what to do.
+    """
+    scene = scene or bpy.context.scene
+    found = curves.read_curve(curve)
+    points = found.points[::-1].copy() if reverse and not found.cyclic else found.points
+    if reverse and found.cyclic:
+        points = np.concatenate([points[:1], points[:0:-1]])
+    path = RootPath.from_points(points, found.cyclic)
+    rig = read_rig(armature, bones, deform=deform)
+    assert armature is not None and curve is not None
+    base = actions.object_base(armature) if root_motion == "object" else None
+    return Shot(
+        rig, path, points, _ground(ground, points, found.cyclic, armature), scene_fps(scene), root_motion, base,
+        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes),
+    )  # fmt: skip
+
+
+def _ground(ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Object) -> Terrain:
+    if ground is None:
+        return FlatGround(float(points[0, 2]))
+    if isinstance(ground, (bpy.types.Object, bpy.types.Collection, list)):
+        way = np.concatenate([points, points[:1]]) if cyclic else points
+        field: Terrain = terrain.read_ground(ground, way, armature)
+    else:
+        field = ground
+    path = RootPath.from_points(points, cyclic)
+    along = path.position(np.linspace(0.0, path.length, max(int(path.length / 0.05), 2)))
+    require_ground(field, along)
+    return field
+
+
+def check_facing_target(ob: bpy.types.Object | None) -> tuple[float, float]:
+    """The place (x, y) in metres of the object to face; raises `PathError` without one."""
+    if ob is None:
+        raise PathError("There is no object to face", "Choose one, or face along the path")
+    unit = curves.metres_per_unit()
+    place = ob.matrix_world.translation
+    return float(place.x) * unit, float(place.y) * unit
+
+
+__all__ = ["Ground", "HeightField", "Shot", "check_facing_target", "read_shot", "scene_fps"]

@@ -1,0 +1,201 @@
+"""Pictures of a baked .blend by Workbench, without a screen: a contact sheet (side and front) and a film.
+
+``python tools/render_sheet.py WALK.blend --sheet OUT.png --film OUT.mp4 [--armature NAME] [--every N]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+if str(REPOSITORY) not in sys.path:
+    sys.path.insert(0, str(REPOSITORY))
+
+from blender_addon.scene import compat  # noqa: E402
+
+TILE = (200, 260)
+_LOOK_AT = 0.95
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("blend", type=Path)
+    parser.add_argument("--armature", help="whom to follow (default: the one with an action)")
+    parser.add_argument("--sheet", type=Path, help="contact sheet to write (PNG)")
+    parser.add_argument("--film", type=Path, help="film to write (MP4)")
+    parser.add_argument("--every", type=int, default=0, help="frames between pictures of the sheet (default: 32 in all)")
+    parser.add_argument("--frames", help="first:last of the sheet, for a closer look")
+    parser.add_argument("--film-fps", type=float, default=24.0)
+    options = parser.parse_args(arguments)
+    bpy.ops.wm.open_mainfile(filepath=str(options.blend.resolve()))
+    ob = _whom(options.armature)
+    if options.sheet:
+        first, last = (int(part) for part in options.frames.split(":")) if options.frames else (None, None)
+        render_sheet(ob, options.sheet.resolve(), options.every, first, last)
+    if options.film:
+        render_film(ob, options.film.resolve(), options.film_fps)
+
+
+def render_sheet(
+    ob: bpy.types.Object, path: Path, every: int = 0, first: int | None = None, last: int | None = None
+) -> None:
+    """Every Nth frame from the side and from the front, in rows, as one PNG; the camera goes along."""
+    scene = bpy.context.scene
+    first = scene.frame_start if first is None else first
+    last = scene.frame_end if last is None else last
+    every = every or max((last - first) // 31, 1)
+    frames = list(range(first, last + 1, every))
+    camera = _camera(scene)
+    _workbench(scene, TILE)
+    compat.set_output(scene.render, "PNG")
+    tiles: dict[str, list[Any]] = {"side": [], "front": []}
+    with tempfile.TemporaryDirectory() as folder:
+        for frame in frames:
+            scene.frame_set(frame)
+            place, yaw = _where(ob)
+            for view, turn in (("side", math.pi / 2), ("front", 0.0)):
+                _aim(camera, place, yaw + turn, 7.0)
+                tile = str(Path(folder) / f"{view}{frame}.png")
+                scene.render.filepath = tile
+                bpy.ops.render.render(write_still=True)
+                tiles[view].append(_pixels(tile))
+    columns = min(len(frames), 8)
+    rows = math.ceil(len(frames) / columns)
+    sheet = np.ones((rows * 2 * TILE[1], columns * TILE[0], 4), dtype=np.float32)
+    for index in range(len(frames)):
+        row, column = divmod(index, columns)
+        for line, view in enumerate(("side", "front")):
+            top = (2 * row + line) * TILE[1]
+            sheet[top : top + TILE[1], column * TILE[0] : (column + 1) * TILE[0]] = tiles[view][index]
+    _save(sheet, path)
+
+
+def render_film(ob: bpy.types.Object, path: Path, fps: float = 24.0, size: tuple[int, int] = (640, 480)) -> None:
+    """The whole motion as a film, seen from the front and side, the camera going along smoothly.
+
+    Films are rendered at their own, lower rate: time is remapped, so that it runs at its true speed.
+    """
+    scene = bpy.context.scene
+    _workbench(scene, size)
+    rate = scene.render.fps / scene.render.fps_base
+    step = max(rate / fps, 1.0)
+    camera = _camera(scene)
+    track = []
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        track.append((*_where(ob)[0], frame))
+    numbers = np.array(track)
+    width = max(int(rate), 3)
+    kernel = np.hanning(width + 2)[1:-1]
+    padded = np.pad(numbers[:, :3], ((width, width), (0, 0)), mode="edge")
+    smooth = np.stack([np.convolve(padded[:, k], kernel / kernel.sum(), "same") for k in range(3)], -1)[width:-width]
+    for place, frame in zip(smooth, numbers[:, 3], strict=True):
+        _aim(camera, place, math.radians(-50.0), 6.0, height=1.6)
+        camera.keyframe_insert("location", frame=frame)
+        camera.keyframe_insert("rotation_euler", frame=frame)
+    scene.render.frame_map_old, scene.render.frame_map_new = 100, max(int(round(100 / step)), 1)
+    start, end = scene.frame_start, scene.frame_end
+    scene.frame_start, scene.frame_end = int(start / step), int(end / step)
+    scene.render.fps, scene.render.fps_base = max(int(round(rate / step)), 1), 1.0
+    compat.set_output(scene.render, "FFMPEG")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(animation=True)
+
+
+def _whom(name: str | None) -> bpy.types.Object:
+    found = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and (ob.name == name if name else ob.animation_data)]
+    found.sort(key=lambda ob: ob.animation_data is not None and ob.animation_data.action is not None)
+    if not found:
+        raise SystemExit(f"there is no armature {name or 'with an action'} in the file")
+    return found[-1]
+
+
+def _where(ob: bpy.types.Object) -> tuple[np.ndarray, float]:
+    """The middle of the body on the ground, and its facing."""
+    from blender_addon.motion import rotations as rot
+    from blender_addon.scene.rigs import bone_map
+
+    final = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = bone_map(ob)
+    left, right, ankle = (
+        np.array(final.matrix_world @ final.pose.bones[bones[role]].head)
+        for role in ("left_hip", "right_hip", "left_ankle")
+    )
+    other = np.array(final.matrix_world @ final.pose.bones[bones["right_ankle"]].head)
+    across = left - right
+    place = 0.5 * (left + right)
+    place[2] = min(ankle[2], other[2])
+    return place, float(rot.yaw_of_direction(np.array([across[1], -across[0]])))
+
+
+def _camera(scene: bpy.types.Scene) -> bpy.types.Object:
+    camera = bpy.data.objects.new("Sheet camera", bpy.data.cameras.new("Sheet camera"))
+    camera.data.lens = 85.0
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    return camera
+
+
+def _aim(camera: bpy.types.Object, place: np.ndarray, yaw: float, distance: float, height: float = 0.35) -> None:
+    """Look at a body from where ``yaw`` faces."""
+    from mathutils import Vector
+
+    target = Vector(place) + Vector((0, 0, _LOOK_AT))
+    camera.location = target + Vector((math.sin(yaw), -math.cos(yaw), 0)) * distance + Vector((0, 0, height))
+    camera.rotation_euler = (target - camera.location).to_track_quat("-Z", "Y").to_euler()
+
+
+def _workbench(scene: bpy.types.Scene, size: tuple[int, int]) -> None:
+    render, shading = scene.render, scene.display.shading
+    render.engine = "BLENDER_WORKBENCH"
+    render.resolution_x, render.resolution_y, render.resolution_percentage = *size, 100
+    render.film_transparent = False
+    shading.light, shading.color_type = "STUDIO", "MATERIAL"
+    shading.show_shadows = shading.show_cavity = True
+    scene.display.render_aa = "5"
+    if scene.world is None:
+        scene.world = bpy.data.worlds.new("World")
+    scene.world.color = (0.82, 0.85, 0.9)
+    scene.view_settings.view_transform = "Standard"
+
+
+def _pixels(path: str) -> np.ndarray:
+    """A picture's pixels, top row first."""
+    image = bpy.data.images.load(path)
+    flat = np.empty(len(image.pixels), dtype=np.float32)
+    image.pixels.foreach_get(flat)
+    width, height = image.size
+    bpy.data.images.remove(image)
+    return flat.reshape(height, width, 4)[::-1]
+
+
+def _save(pixels: np.ndarray, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    height, width = pixels.shape[:2]
+    image = bpy.data.images.new("sheet", width, height, alpha=True)
+    image.pixels.foreach_set(np.ascontiguousarray(pixels[::-1]).ravel())
+    image.filepath_raw, image.file_format = str(path), "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+
+
+if __name__ == "__main__":
+    code = 0
+    try:
+        main()
+    except SystemExit as error:
+        sys.stderr.write(f"{error}\n")
+        code = 1
+    sys.stdout.flush()
+    os._exit(code)
