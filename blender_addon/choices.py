@@ -26,6 +26,16 @@ OUTPUTS = (
     ("REPLACE", "Replace", "Write over the action in use"),
     ("NLA", "NLA strip", "Write a new action and lay it down as a strip in the NLA editor"),
 )
+ROOT_MOTIONS = (
+    ("BONE", "Root bone", "The rig's root bone travels. Without one the hips do"),
+    ("OBJECT", "Object", "The armature object travels, the root bone stays"),
+    ("IN_PLACE", "In place", "Nothing travels: the character walks on the spot"),
+    ("HIPS", "Hips", "The hips carry the travel, the root bone stays"),
+)
+RIG_BONES = (
+    ("CONTROLS", "Controls", "Keys on the rig's FK controls: what an animator works on"),
+    ("DEFORM", "Deform bones", "Keys on the deform bones, their constraints switched off: for export"),
+)
 VERDICTS = (
     ("GOOD", "good", "As good as wanted", "CHECKMARK", 0),
     ("LOOK", "look", "A little beyond what is wanted: have a look", "ERROR", 1),

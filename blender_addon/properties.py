@@ -203,6 +203,13 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     output: EnumProperty(
         name="Output", items=choices.OUTPUTS, default="NEW", description="Where the keyframes go",
     )
+    root_motion: EnumProperty(
+        name="Root motion", items=choices.ROOT_MOTIONS, default="BONE", description="What carries the travel",
+    )
+    rig_bones: EnumProperty(
+        name="Keys on", items=choices.RIG_BONES, default="CONTROLS",
+        description="Which bones of a generated Rigify rig get the keys",
+    )
     frame_start: IntProperty(
         name="Start frame", default=1, update=_redraw, description="The frame at which the motion begins",
     )

@@ -149,12 +149,15 @@ class Gathering:
 
 def _take(armature: str, action: str) -> Take:
     """One action, read."""
-    from ..scene import read_actions
+    from ..scene import read_actions, rigs
 
     ob, found = bpy.data.objects.get(armature), bpy.data.actions.get(action)
     if ob is None or found is None:
         raise DatasetError(f"Action {action} was removed while it was to be read", "Press the button again")
-    return Take(read_actions.read_action(ob, found), path=action, group=armature)
+    kept = rigs.kept_map(ob)
+    skeleton = read_actions.skeleton_of(ob, kept.bones if kept is not None else None)
+    # Animators' floors are level: only their height is looked for.
+    return Take(read_actions.read_action(ob, found, skeleton=skeleton), path=action, group=armature, level="height")
 
 
 def start(context: bpy.types.Context) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..operators import common
+from ..scene import rigify
 from .common import Sidebar, columns, message, words
 
 
@@ -20,6 +21,10 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
         layout = self.layout
         column = columns(layout)
         column.prop(chosen, "output")
+        column.prop(chosen, "root_motion")
+        ob = common.chosen_armature(context)
+        if ob is not None and rigify.is_generated(ob.data.bones):
+            column.prop(chosen, "rig_bones")
         column.prop(chosen, "frame_start")
         if now.baking:
             row = layout.row(align=True)

@@ -16,11 +16,9 @@ class GAITSMITH_UL_marks(bpy.types.UIList):
     ) -> None:  # type: ignore[no-untyped-def]
         """Draw a mark: where, what, how fast."""
         row = layout.row(align=True)
-        last = ("pause", "") if item.action_name == "stand" else ("speed", "m/s")
-        for name, unit in (("at", "m"), ("action", ""), last):
-            row.prop(item, name, text="", emboss=False)
-            if unit:
-                row.label(text=unit)
+        row.label(text=f"{item.at:.1f} m")
+        row.label(text=item.action_name.replace("_", " "))
+        row.label(text=f"{item.pause:.1f} s" if item.action_name == "stand" else f"{item.speed:.1f} m/s")
 
 
 class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
@@ -50,9 +48,10 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
             column = columns(layout)
             column.prop(mark, "at")
             column.prop(mark, "action")
-            column.prop(mark, "speed")
+            if mark.action_name != "stand":
+                column.prop(mark, "speed")
+                column.prop(mark, "ease")
             column.prop(mark, "pause")
-            column.prop(mark, "ease")
         seconds, problem = flow.plan_facts(context)
         if problem:
             words(layout, problem, "ERROR")
