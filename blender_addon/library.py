@@ -24,6 +24,7 @@ LOOK_AGAIN_SECONDS = 1.0
 
 _listed: tuple[tuple[Any, ...], tuple[Pack, ...]] | None = None
 _looked = 0.0
+_loaded: tuple[tuple[Any, ...], Any, packs.PackInfo] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ def installed() -> tuple[Pack, ...]:
 
 def forget() -> None:
     """Have the folders read again."""
-    global _listed
-    _listed = None
+    global _listed, _loaded
+    _listed = _loaded = None
 
 
 def find(pack_id: str) -> Pack | None:
@@ -102,6 +103,19 @@ def find(pack_id: str) -> Pack | None:
 def user_folder() -> Path:
     """Where imported and trained packs lie; need not exist yet."""
     return preferences.user_folder() / "packs"
+
+
+def load(pack: Pack) -> tuple[Any, packs.PackInfo]:
+    """The pack's system, ready to roll out, and what it says of itself; kept until its files change. Any thread.
+
+    Raises:
+        PackError: it is damaged, or ONNX Runtime cannot be loaded.
+    """
+    global _loaded
+    key = _signature(pack.folder) if pack.folder.is_dir() else (str(pack.folder), pack.folder.stat().st_mtime_ns)
+    if _loaded is None or _loaded[0] != key:
+        _loaded = (key, packs.load_system(pack.folder), packs.read_info(pack.folder))
+    return _loaded[1], _loaded[2]
 
 
 def remove(pack_id: str) -> None:

@@ -91,7 +91,6 @@ class GAITSMITH_PG_figure(bpy.types.PropertyGroup):
         name="Verdict", items=choices.VERDICTS, description="Good, worth a look, or bad",
     )
     frame: IntProperty(name="Frame", default=choices.NO_FRAME, description="The frame where it is worst")
-    about: StringProperty(name="About", description="What the figure means")
 
 
 class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
@@ -212,6 +211,12 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     )
     frame_start: IntProperty(
         name="Start frame", default=1, update=_redraw, description="The frame at which the motion begins",
+    )
+    markers: BoolProperty(
+        name="Landing markers", default=False, description="Set a marker in the action at each landing of a foot",
+    )
+    fit_scene: BoolProperty(
+        name="Fit frame range", default=True, description="Set the scene's start and end frame to the motion's",
     )
     # Report of the last bake
     report: CollectionProperty(type=GAITSMITH_PG_figure)

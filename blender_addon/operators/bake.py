@@ -76,18 +76,18 @@ class BakeRun:
         if worker.error:
             print(worker.detail)  # noqa: T201 - Blender's console is where users look
             raise GaitsmithError(worker.error)
-        baked = request.write(context, self._request, worker.result)
-        self.message = baked.message
-        fill_report(common.settings(context), baked)
+        done = request.write(context, self._request, worker.result)
+        self.message = done.message
+        fill_report(common.settings(context), done)
 
 
-def fill_report(chosen: Any, baked: request.Baked) -> None:
+def fill_report(chosen: Any, done: request.Done) -> None:
     """Put the figures of a bake into the scene, for the panel Quality."""
     chosen.report.clear()
-    chosen.report_title = baked.title
-    for figure in baked.figures:
+    chosen.report_title = done.title
+    for figure in done.figures:
         row = chosen.report.add()
-        row.label, row.text, row.wanted, row.about = figure.label, figure.text, figure.wanted, figure.about
+        row.label, row.text, row.wanted = figure.label, figure.text, figure.wanted
         row.verdict = VERDICTS.get(figure.mark, "NONE")
         row.frame = choices.NO_FRAME if figure.frame is None else figure.frame
 
@@ -203,7 +203,7 @@ class GAITSMITH_OT_bake_clear(_OnCharacter, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Clear it."""
         with common.telling_errors(self, context, "bake") as failed:
-            message = request.clear(context, common.chosen_armature(context))
+            message = request.clear(common.chosen_armature(context))
             common.settings(context).report.clear()
             common.tell(context, message, "bake")
         return {"CANCELLED"} if failed else {"FINISHED"}
@@ -219,7 +219,7 @@ class GAITSMITH_OT_push_nla(_OnCharacter, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Push it down."""
         with common.telling_errors(self, context, "bake") as failed:
-            message = request.push_to_nla(context, common.chosen_armature(context))
+            message = request.push_to_nla(common.chosen_armature(context))
             common.tell(context, message, "bake")
         return {"CANCELLED"} if failed else {"FINISHED"}
 

@@ -1,23 +1,48 @@
-"""The bridge from the panel's settings to the scene's work: plan, preview, bake."""
+"""The bridge from the panel's settings to the work: plan, preview, bake. No mathematics."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
-from .. import library
+from .. import baking, library
+from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
+from ..motion.figures import QualityReport
 from ..motion.path import RootPath
 from ..motion.plan import Limits, Plan, make_plan
-from ..motion.schedule import Mark, Schedule
+from ..motion.schedule import STAND, Mark, Schedule
+from ..overlays.picture import Picture, picture
+from ..systems.synthesis import SynthesisSettings
 from . import common
+from .worker import Progress
 
 #: Acceleration and deceleration at responsiveness 0, 0.5 and 1, m/s2: calm, usual, brisk.
 ACCELERATIONS = (0.7, 1.2, 2.2)
 #: Frames a second at which the panel plans, to know how long the motion lasts.
 LOOK_FPS = 15.0
+ROOT_MOTIONS = {"BONE": "bone", "OBJECT": "object", "IN_PLACE": "in place", "HIPS": "hips"}
+#: Share of the loading of a pack in a bake's progress.
+LOADING = 0.05
+
+
+@dataclass(frozen=True)
+class Request:
+    """A bake, read from the scene; names and numbers, nothing of Blender.
+
+    Attributes:
+        armature: name of the armature object.
+        shot, settings: what to make.
+        pack: what to make it with.
+    """
+
+    armature: str
+    shot: Any
+    settings: baking.BakeSettings
+    pack: library.Pack
 
 
 @dataclass(frozen=True)
@@ -28,12 +53,11 @@ class FigureRow:
     text: str
     wanted: str
     mark: str
-    about: str = ""
     frame: int | None = None
 
 
 @dataclass(frozen=True)
-class Baked:
+class Done:
     """What a bake says when it is done."""
 
     message: str
@@ -41,9 +65,145 @@ class Baked:
     figures: tuple[FigureRow, ...]
 
 
+def read(context: bpy.types.Context) -> Request:
+    """Read the scene for a bake; raises `GaitsmithError` that says what is missing or broken."""
+    from ..scene import shot
+
+    chosen = common.settings(context)
+    pack = usable_pack(chosen.pack_id)
+    armature = common.chosen_armature(context)
+    schedule = schedule_of(chosen)
+    if pack.actions:
+        schedule.check_actions(pack.actions)
+    found = shot.read_shot(
+        armature, common.chosen_curve(context), ground_of(chosen), reverse=chosen.reverse,
+        root_motion=ROOT_MOTIONS[chosen.root_motion], deform=chosen.rig_bones == "DEFORM", scene=context.scene,
+    )  # fmt: skip
+    settings = baking.BakeSettings(
+        schedule, limits_of(chosen), facing_of(chosen), start=chosen.start,
+        synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
+        frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",
+        markers=chosen.markers, fit_scene=chosen.fit_scene,
+    )  # fmt: skip
+    return Request(armature.name, found, settings, pack)
+
+
+def solve(request: Request, progress: Progress | None = None, judged: bool = True) -> baking.Solved:
+    """Make the motion; touches nothing of Blender, runs in any thread."""
+    if progress is not None:
+        progress(0.0, "Loading the pack")
+    system, info = library.load(request.pack)
+
+    def tell(share: float, stage: str) -> bool:
+        return progress is None or progress(LOADING + (1.0 - LOADING) * share, stage)
+
+    return baking.solve(
+        request.shot, system, request.settings, speeds=info.speeds, reference=info.reference or None, progress=tell,
+        judged=judged,
+    )  # fmt: skip
+
+
+def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -> Done:
+    """Write the keys, in the main thread; raises `GaitsmithError`, and then nothing was changed."""
+    armature = bpy.data.objects.get(request.armature)
+    if armature is None:
+        raise GaitsmithError(
+            f"The armature {request.armature!r} was removed or renamed while it was baked", "Choose it, then bake again"
+        )
+    baked = baking.write(solved, armature)
+    written = baked.written
+    where = {"nla": "as an NLA strip", "replace": "over the action"}.get(written.mode, "as a new action")
+    text = f"{armature.name}: frames {written.frame_start} to {written.frame_end} {where} {written.action!r}"
+    seconds = sum(baked.seconds.values())
+    lines = [f"{text}, in {seconds:.1f} s", *solved.notes]
+    return Done(". ".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved))
+
+
+def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[FigureRow, ...]:
+    """A report's measured figures as rows; frames of the clip become frames of the scene."""
+    if report is None:
+        return ()
+    rows = []
+    for figure in report.figures:
+        if not figure.measured:
+            continue
+        frame = None
+        if figure.worst_frame is not None:
+            frame = solved.settings.frame_start + round(figure.worst_frame / report.fps * solved.shot.fps)
+        text = f"{figure.value:.3g} {figure.unit}".rstrip()
+        rows.append(FigureRow(figure.name, text, figure.wish, figure.mark, frame))
+    return tuple(rows)
+
+
+def preview(context: bpy.types.Context) -> Callable[[Progress], Picture]:
+    """Read the scene; returns the computation of the picture, for another thread."""
+    from ..scene import curves
+
+    request = read(context)
+    unit = curves.metres_per_unit(context.scene)
+
+    def work(progress: Progress) -> Picture:
+        solved = solve(request, progress, judged=False)
+        height = solved.shot.ground.height(solved.plan.positions)
+        return picture(solved.clip, _on_ground(solved.plan.positions, height), unit)
+
+    return work
+
+
+def _on_ground(positions: Any, height: Any) -> Any:
+    import numpy as np
+
+    return np.concatenate([positions, np.broadcast_to(height, len(positions))[:, None] + 0.01], axis=1)
+
+
+def usable_pack(pack_id: str) -> library.Pack:
+    """The chosen pack; raises `PackError` unless it can be used."""
+    pack = library.find(pack_id)
+    if pack is None:
+        raise PackError(f"The pack {pack_id!r} is not installed", "Choose another under Motion, or import it")
+    if pack.problem:
+        raise PackError(pack.problem)
+    return pack
+
+
+def ground_of(chosen: Any) -> Any:
+    """What the feet stand on: an object, a collection, or None for a level floor."""
+    return {"OBJECT": chosen.ground_object, "COLLECTION": chosen.ground_collection}.get(chosen.ground)
+
+
+def schedule_name(schedule: Schedule) -> str:
+    """What an action is called: the actions asked for."""
+    return " ".join(name for name in schedule.actions if name != STAND) or "walk"
+
+
+def create_character(context: bpy.types.Context) -> bpy.types.Object:
+    """The chosen pack's character at the beginning of the path; raises `GaitsmithError`."""
+    from ..scene import character
+    from ..systems import packs
+
+    pack = usable_pack(common.settings(context).pack_id)
+    return character.create_character(packs.read_info(pack.folder).skeleton, collection=context.collection)
+
+
+def clear(armature: bpy.types.Object) -> str:
+    """Take the bake off a character; what to tell the user."""
+    from ..scene import actions, rigs
+
+    rigs.check_writable(armature)
+    return f"Took {actions.clear(armature)!r} off {armature.name}"
+
+
+def push_to_nla(armature: bpy.types.Object) -> str:
+    """Lay the action down as a strip; what to tell the user."""
+    from ..scene import actions, rigs
+
+    rigs.check_writable(armature)
+    return f"{actions.push_to_nla(armature)!r} is now a strip in the NLA editor"
+
+
 def schedule_of(chosen: Any) -> Schedule:
     """The panel's schedule: what holds from the start, then the marks; raises `PathError`."""
-    marks = [Mark(0.0, chosen.speed, chosen.action_name)] if chosen.action_name != "stand" else []
+    marks = [Mark(0.0, chosen.speed, chosen.action_name)] if chosen.action_name != STAND else []
     for mark in chosen.marks:
         marks.append(Mark(mark.at, mark.speed, mark.action_name, mark.pause, mark.ease))
     return Schedule(marks)
@@ -60,9 +220,9 @@ def limits_of(chosen: Any) -> Limits:
 def facing_of(chosen: Any) -> Facing:
     """Where the body looks; raises `PathError`."""
     if chosen.facing == "OBJECT":
-        ob = chosen.facing_object
-        place = ob.matrix_world.translation if ob is not None else None
-        return Facing("object", target=(place.x, place.y) if place is not None else None)
+        from ..scene import shot
+
+        return Facing("object", target=shot.check_facing_target(chosen.facing_object))
     return Facing("fixed", yaw=chosen.facing_angle) if chosen.facing == "FIXED" else Facing("path")
 
 

@@ -26,6 +26,8 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
         if ob is not None and rigify.is_generated(ob.data.bones):
             column.prop(chosen, "rig_bones")
         column.prop(chosen, "frame_start")
+        column.prop(chosen, "fit_scene")
+        column.prop(chosen, "markers")
         if now.baking:
             row = layout.row(align=True)
             row.progress(factor=now.bake_fraction, text=f"{now.bake_stage} {now.bake_fraction:.0%}")
