@@ -16,6 +16,7 @@ from blender_addon.motion import courses
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.figures import MARKS
 from blender_addon.motion.report import Asked, QualityReport, judge
+from tools.bench_summary import summary
 from tools.walkers import Walker, load_walker
 
 #: Speeds at which the terrains other than flat are walked (on the straight and the S), m/s.
@@ -98,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     print(table(reports))
+    print()
+    print(summary(reports))
     for failure in failures:
         print(f"{failure['title']}: {failure['error']}")
     if options.json:

@@ -18,6 +18,8 @@ CUTOFF_HZ = 2.0
 SIDEWAYS_HZ = 0.45
 #: Between these bends (rad/m) the plan becomes too tight to tell sway from the bend: beyond, all is corrected.
 BENDS = (0.6, 1.2)
+#: Between these speeds (m/s) running begins: it sways little and quickly, and drifts far in the time of a stride.
+RUNNING = (1.3, 2.2)
 #: A standing body turns without going anywhere: bends are taken over at least this speed (m/s).
 _LEAST_SPEED = 0.3
 
@@ -67,11 +69,18 @@ def _with_sway(difference: Array, plan_root: Array, fps: float, cutoff: float) -
     slow = lowpass(difference, fps, SIDEWAYS_HZ)
     yaw = plan_root[:, 2]
     rates = np.abs(np.gradient(plan_root, axis=0)) * fps
-    bend = rates[:, 2] / np.maximum(np.hypot(rates[:, 0], rates[:, 1]), _LEAST_SPEED)
-    tight = np.clip((bend - BENDS[0]) / (BENDS[1] - BENDS[0]), 0.0, 1.0)
+    speed = np.hypot(rates[:, 0], rates[:, 1])
+    bend = rates[:, 2] / np.maximum(speed, _LEAST_SPEED)
+    tight = np.maximum(_rise(bend, BENDS), _rise(speed, RUNNING))
     # Smooth, and wide enough to reach the steps before and after a corner.
     share = np.clip(lowpass(tight, fps, SIDEWAYS_HZ), 0.0, 1.0)
     across = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)
     aside = np.sum((slow - full)[:, :2] * across, axis=-1) * (1.0 - share)
     full[:, :2] += aside[:, None] * across
     return full
+
+
+def _rise(values: Array, between: tuple[float, float]) -> Array:
+    """0 below the first of ``between``, 1 above the second, linear in the middle."""
+    low, high = between
+    return np.asarray(np.clip((values - low) / (high - low), 0.0, 1.0))

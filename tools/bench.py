@@ -1,0 +1,62 @@
+"""Print the figures of the README: search, courses and terrains, the bake, the model, training.
+
+``make bench``. What needs the raw takes (motion matching on them, training speed) is left out, and
+said so, when there is no data set: ``--dataset`` or ``--data`` name one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACK = ROOT / "blender_addon" / "packs" / "biped-lmm"
+RECIPE = ROOT / "training" / "recipes" / "biped.toml"
+#: One thread everywhere: figures of several threads cannot be compared between machines.
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def section(title: str, *arguments: str) -> bool:
+    """Run one bench as a child process; returns whether it succeeded."""
+    print(f"\n## {title}\n", flush=True)
+    done = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, env={**os.environ, **ONE_THREAD})
+    return done.returncode == 0
+
+
+def find_dataset(dataset: Path, data: Path) -> Path | None:
+    """The ingested data set, made from the raw takes when only those are there."""
+    if (dataset / "dataset.json").exists():
+        return dataset
+    if not data.exists():
+        return None
+    recipe = ("--recipe", str(RECIPE), "--data", str(data), "--out", str(dataset))
+    return dataset if section("Ingest", "blender_addon", "ingest", *recipe) else None
+
+
+def main() -> int:
+    """Command line; returns the number of benches that failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", type=Path, default=ROOT / "build" / "biped-dataset")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    options = parser.parse_args()
+    dataset = find_dataset(options.dataset, options.data)
+    pack = ("--pack", str(PACK))
+    capture = ("--database", str(dataset)) if dataset else ()
+    results = [
+        section("Search", "tools.bench_search"),
+        section("Courses, Learned Motion Matching", "tools.bench_courses", *pack, *capture),
+        section("Bake onto a generated Rigify human", "tools.bench_bake", *pack),
+    ]
+    if dataset is None:
+        print("\nNo raw takes: motion matching on them and the speed of training are left out.")
+    else:
+        results.append(section("Courses, Motion Matching", "tools.bench_courses", *capture))
+        results.append(section("Training and roll-outs", "tools.bench_training", str(dataset), *pack))
+    return results.count(False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Many quality reports in one short table: for each figure its median, its worst case and how many are within the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from blender_addon.motion.figures import Figure, QualityReport
+
+
+def summary(reports: Sequence[QualityReport]) -> str:
+    """A Markdown table, one line a figure that has a limit; limits that differ by case are given as a range."""
+    lines = ["| figure | wanted | median | worst | where | within |", "|---|---|---|---|---|---|"]
+    keys = dict.fromkeys(figure.key for report in reports for figure in report.figures)
+    for key in keys:
+        held = [(report.title, figure) for report in reports if (figure := _held(report, key)) is not None]
+        if not held:
+            continue
+        title, worst = max(held, key=lambda pair: _excess(pair[1]))
+        values = np.array([figure.value for _, figure in held])
+        good = sum(figure.mark == "good" for _, figure in held)
+        lines.append(
+            f"| {worst.name} | {_limits([figure for _, figure in held])} {worst.unit} | {np.median(values):.3g} "
+            f"| {worst.value:.3g} | {title} | {good} of {len(held)} |"
+        )
+    return "\n".join(lines)
+
+
+def _held(report: QualityReport, key: str) -> Figure | None:
+    figure = report.get(key)
+    return figure if figure is not None and figure.measured and figure.wanted is not None else None
+
+
+def _excess(figure: Figure) -> float:
+    """How far beyond its limit a figure is, as a ratio; below 1 is within."""
+    assert figure.wanted is not None
+    over = figure.value / max(figure.wanted, 1e-9)
+    return over if figure.low is None else max(over, figure.low / max(figure.value, 1e-9))
+
+
+def _limits(figures: Sequence[Figure]) -> str:
+    wishes = {figure.wish for figure in figures}
+    if len(wishes) == 1:
+        return wishes.pop()
+    limits = [figure.wanted for figure in figures if figure.wanted is not None]
+    return f"at most {min(limits):.2g} to {max(limits):.2g}"
