@@ -64,7 +64,7 @@ def render_sheet(
             scene.frame_set(frame)
             place, yaw = _where(ob)
             for view, turn in (("side", math.pi / 2), ("front", 0.0)):
-                _aim(camera, place, yaw + turn, 7.0)
+                _aim(camera, place, yaw + turn, 5.7)
                 tile = str(Path(folder) / f"{view}{frame}.png")
                 scene.render.filepath = tile
                 bpy.ops.render.render(write_still=True)
@@ -100,7 +100,7 @@ def render_film(ob: bpy.types.Object, path: Path, fps: float = 24.0, size: tuple
     padded = np.pad(numbers[:, :3], ((width, width), (0, 0)), mode="edge")
     smooth = np.stack([np.convolve(padded[:, k], kernel / kernel.sum(), "same") for k in range(3)], -1)[width:-width]
     for place, frame in zip(smooth, numbers[:, 3], strict=True):
-        _aim(camera, place, math.radians(-50.0), 6.0, height=1.6)
+        _aim(camera, place, math.radians(-50.0), 5.2, height=1.2)
         camera.keyframe_insert("location", frame=frame)
         camera.keyframe_insert("rotation_euler", frame=frame)
     scene.render.frame_map_old, scene.render.frame_map_new = 100, max(int(round(100 / step)), 1)

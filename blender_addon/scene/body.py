@@ -73,7 +73,9 @@ def body(skeleton: Skeleton) -> list[Piece]:
             pieces += _head(joint, places[joint], ends[joint], scale, skeleton.has("neck"))
         else:
             radii = RADII.get(part) or RADII["spine"]
-            vertices, faces = _capsule(places[joint], ends[joint], np.array(radii) * scale)
+            # A collar bone begins in front of the chest: its outer half is enough.
+            start = 0.45 * places[joint] + 0.55 * ends[joint] if part == "clavicle" else places[joint]
+            vertices, faces = _capsule(start, ends[joint], np.array(radii) * scale)
             pieces.append(Piece(joint, vertices, faces, side))
     return pieces
 

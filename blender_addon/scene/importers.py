@@ -76,6 +76,11 @@ def import_clips(path: str | Path, options: ImportOptions | None = None) -> list
     return [_named(clip, path, len(clips)) for clip in clips]
 
 
+def import_file(path: Path, options: ImportOptions | None = None) -> None:
+    """Bring a file's contents into the scene, to stay; raises `ClipError` when Blender cannot read it."""
+    _import(path, options or ImportOptions())
+
+
 def scaled(clip: Clip, factor: float) -> Clip:
     """The clip and its skeleton in another unit: every length times ``factor``."""
     skeleton = clip.skeleton

@@ -1,0 +1,230 @@
+"""``python -m blender_addon bake SHOT.toml``: a bake without a window, for pipelines and farms."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .baking import BakeSettings, Baked, solve, stands, write
+from .motion.errors import GaitsmithError, PackError
+from .motion.facing import Facing
+from .shot_file import FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
+from .systems import packs
+from .systems.synthesis import SynthesisSettings
+
+#: What a report calls the bones it names, by role.
+BONE_KEYS: dict[str, str] = {
+    "root": "root", "hips": "hips", "spine_1": "spine_1", "spine_2": "spine_2", "spine_3": "spine_3",
+    "spine_4": "spine_4", "neck": "neck", "head": "head",
+    **{f"{side}_{role}": f"{side}_{key}" for side in ("left", "right") for role, key in (
+        ("clavicle", "shoulder"), ("shoulder", "upper_arm"), ("elbow", "forearm"), ("wrist", "hand"),
+        ("hip", "thigh"), ("knee", "shin"), ("ankle", "foot"), ("toe", "toe"),
+    )},
+}  # fmt: skip
+SHIPPED = Path(__file__).parent / "packs"
+
+
+def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
+    """Bake a shot file; writes the .blend and the report, or neither.
+
+    Args:
+        shot: the shot file (TOML).
+        out: the .blend to write.
+        report: the report (JSON) to write.
+
+    Returns:
+        The report.
+
+    Raises:
+        GaitsmithError: anything the user can mend.
+    """
+    begin = time.perf_counter()
+    asked = read_shot_file(Path(shot))
+    out, report = Path(out), Path(report) if report is not None else None
+    if out.suffix.lower() != ".blend":
+        raise ShotError(f"{out.name} is no .blend", "Give --out a name that ends with .blend")
+    pack, system = _system(asked)
+    seconds = {"pack": time.perf_counter() - begin}
+    baked, armature = _bake(asked, pack, system, seconds)
+    found = report_of(baked, armature, pack.info)
+    found["seconds"] = {name: round(value, 4) for name, value in {**seconds, **baked.seconds}.items()}
+    _save(out, report, found, begin)
+    return found
+
+
+def _system(asked: ShotFile) -> tuple[packs.Pack, Any]:
+    path = find_pack(asked.pack, asked.folder)
+    pack = packs.read_pack(path)
+    if asked.system and asked.system != pack.info.system:
+        raise PackError(
+            f"The pack {asked.pack} is made for {pack.info.system}, not {asked.system}",
+            "Leave system out, or choose another pack",
+        )
+    return pack, packs.load_system(path)
+
+
+def find_pack(name: str, folder: Path) -> Path:
+    """A pack by path (from the shot's folder or the working directory), else by name among the installed ones."""
+    for path in (folder / name, Path(name), SHIPPED / name, SHIPPED / f"{name}.zip", *_user_packs(name)):
+        if path.exists():
+            return path
+    shipped = sorted(path.stem for path in SHIPPED.glob("*") if not path.name.startswith((".", "_")))
+    raise PackError(
+        f"There is no pack {name!r}", f"Give a path, or the name of an installed one ({', '.join(shipped) or 'none'})"
+    )
+
+
+def _user_packs(name: str) -> tuple[Path, ...]:
+    from . import library
+
+    folder = library.user_folder()
+    return folder / name, folder / f"{name}.zip"
+
+
+def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, float]) -> tuple[Baked, Any]:
+    import bpy
+
+    from .scene import setup
+    from .scene.bone_map import BoneMap
+    from .scene.character import create_character
+    from .scene.shot import read_shot
+
+    begin = time.perf_counter()
+    notes: list[str] = []
+    bones = BoneMap.load(asked.bones) if asked.bones else None
+    if asked.rig is None:
+        setup.empty_scene()
+        armature = create_character(pack.info.skeleton)
+    else:
+        setup.open_rig(asked.rig)
+        armature = setup.find_armature(asked.armature)
+        if asked.rig.suffix.lower() != ".blend":
+            notes += filter(None, [setup.plausible_size(armature, bones)])
+    if asked.fps is not None or asked.rig is None or asked.rig.suffix.lower() != ".blend":
+        setup.set_fps(bpy.context.scene, asked.fps or 60.0)
+    curve = _object(asked.curve.object) if asked.curve.object else setup.curve_from_points(
+        asked.curve.points, asked.curve.cyclic
+    )  # fmt: skip
+    ground = _ground(asked.terrain)
+    seconds["open"] = time.perf_counter() - begin
+    begin = time.perf_counter()
+    root_motion: Any = asked.root_motion
+    shot = read_shot(
+        armature, curve, ground, reverse=asked.curve.reverse, root_motion=root_motion, bones=bones, deform=asked.deform
+    )
+    settings = BakeSettings(
+        schedule=asked.schedule, facing=_facing(asked.facing), start=asked.curve.start, laps=asked.curve.laps,
+        synthesis=SynthesisSettings(follow=asked.strength, exact=asked.exact, plant=asked.plant),
+        frame_start=asked.frame_start, name=asked.name, fit_scene=True,
+    )  # fmt: skip
+    asked.schedule.check_actions(pack.info.actions)
+    seconds["read"] = time.perf_counter() - begin
+    solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.info.reference)
+    baked = write(solved, armature)
+    return baked, armature
+
+
+def _ground(asked: TerrainAsked) -> Any:
+    from .scene import setup
+
+    if asked.object:
+        return _object(asked.object)
+    if asked.collection:
+        import bpy
+
+        found = bpy.data.collections.get(asked.collection)
+        if found is None:
+            raise ShotError(f"There is no collection {asked.collection!r}", "Check its name in the .blend")
+        return found
+    if asked.heightfield is None:
+        return None
+    field = setup.field_of(
+        setup.read_heights(asked.heightfield, asked.axes, asked.height), asked.size, asked.centre
+    )
+    setup.ground_mesh(field)
+    return field
+
+
+def _object(name: str) -> Any:
+    import bpy
+
+    found = bpy.context.scene.objects.get(name)
+    if found is None:
+        names = ", ".join(sorted(ob.name for ob in bpy.context.scene.objects)[:20])
+        raise ShotError(f"There is no object {name!r} in the scene", f"There are: {names}")
+    return found
+
+
+def _facing(asked: FacingAsked) -> Facing:
+    if asked.kind == "object":
+        from .scene.shot import check_facing_target
+
+        return Facing("object", target=asked.target or check_facing_target(_object(asked.object)))
+    if asked.kind == "fixed":
+        return Facing("fixed", yaw=float(np.radians(asked.yaw)))
+    return Facing("path")
+
+
+def report_of(baked: Baked, armature: Any, info: packs.PackInfo) -> dict[str, Any]:
+    """Everything others need to measure the result for themselves, and the figures as measured here."""
+    solved, rig = baked.solved, baked.solved.shot.rig
+    fps = solved.shot.fps
+    quality = baked.report.to_json() if baked.report is not None else {"figures": []}
+    bones = {BONE_KEYS[role]: bone for role, bone in rig.bone_map.bones.items() if role in BONE_KEYS}
+    controls: dict[str, list[str]] = {}
+    names = {len(rig.skeleton): "root"} | {
+        rig.skeleton.names.index(bone): BONE_KEYS[role] for role, bone in rig.skeleton.roles.items()
+    }
+    for control in rig.controls:
+        controls.setdefault(names.get(control.joint, "other"), []).append(control.bone)
+    contacts = stands(solved.keys, baked.written.frame_start)
+    return {
+        "armature": armature.name, "action": baked.written.action, "fps": fps,
+        "frame_start": baked.written.frame_start, "frame_end": baked.written.frame_end,
+        "bones": bones, "controls": controls,
+        "contacts": {f"{side}_foot": runs for side, runs in contacts.items()},
+        "pack": {"title": info.title, "system": info.system, "speeds": list(info.speeds)},
+        "units": {"length": "m", "time": "s", "contacts": "frames of the scene, both ends included"},
+        "figures_fps": quality.get("fps"), "figures": [_on_scene(row, quality, baked) for row in quality["figures"]],
+        "notes": [*solved.notes, *quality.get("notes", [])],
+    }  # fmt: skip
+
+
+def _on_scene(row: Mapping[str, Any], quality: Mapping[str, Any], baked: Baked) -> dict[str, Any]:
+    """A figure with the frame of the scene where it is worst."""
+    worst = row["worst_frame"]
+    if worst is None:
+        return {**row, "scene_frame": None}
+    return {**row, "scene_frame": baked.written.frame_start + round(worst * baked.solved.shot.fps / quality["fps"])}
+
+
+def _save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float) -> None:
+    from .scene.setup import save_blend
+
+    part = report.with_name(f".{report.name}.{os.getpid()}.part") if report is not None else None
+    try:
+        if report is not None and part is not None:
+            report.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text("{}", encoding="utf-8")
+        saving = time.perf_counter()
+        save_blend(out)
+        seconds = dict(found["seconds"])
+        seconds["save"] = round(time.perf_counter() - saving, 4)
+        seconds["total"] = round(time.perf_counter() - begin, 4)
+        if report is not None and part is not None:
+            text = json.dumps({**found, "seconds": seconds}, indent=1, ensure_ascii=False, allow_nan=False)
+            part.write_text(text + "\n", encoding="utf-8")
+            part.replace(report)
+    except OSError as error:
+        raise GaitsmithError(f"The report {report} cannot be written ({error.strerror})", "Check the folder") from error
+    finally:
+        if part is not None:
+            with contextlib.suppress(OSError):
+                part.unlink()
