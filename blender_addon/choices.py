@@ -36,6 +36,22 @@ RIG_BONES = (
     ("CONTROLS", "Controls", "Keys on the rig's FK controls: what an animator works on"),
     ("DEFORM", "Deform bones", "Keys on the deform bones, their constraints switched off: for export"),
 )
+#: Short names of the report's figures for the sidebar; the full ones stand in their tooltips.
+FIGURE_NAMES = {
+    "path_hips_mean": "Path, hips, mean", "path_hips_max": "Path, hips", "path_root_mean": "Path, root, mean",
+    "path_root_max": "Path, root", "plan_root_max": "Root off plan", "heading_root_mean": "Heading, root, mean",
+    "heading_root_max": "Heading, root", "heading_body_mean": "Heading, body, mean",
+    "heading_body_max": "Heading, body", "speed_steady": "Speed, steady", "speed_corner": "Speed, corners",
+    "speed_changing": "Speed, ramps", "slide_max": "Foot slide", "slide_p95": "Foot slide, p95",
+    "skate_contact": "Skate, standing", "skate_all": "Skate, all", "skate_ratio": "Low fast toes",
+    "airborne": "In the air", "foot_yaw_p90": "Foot twist, p90", "foot_yaw_max": "Foot twist",
+    "double_support": "Both feet down", "lock_offset": "Feet moved", "pelvis_drop": "Hips lowered",
+    "penetration_p95": "Sole in ground, p95", "penetration_max": "Sole in ground", "float_p95": "Sole over ground, p95",
+    "float_max": "Sole over ground", "pop_p99": "Knee pops, p99", "pop_max": "Knee pops", "jitter": "Jitter",
+    "liveliness": "Liveliness", "sway": "Hip sway", "pop_p99_capture": "Knee pops, capture",
+    "jitter_capture": "Jitter, capture", "liveliness_capture": "Liveliness, capture", "response": "Response",
+    "rest": "Rest", "bake_error": "Bake error", "bake_error_angle": "Bake angle error",
+}  # fmt: skip
 VERDICTS = (
     ("GOOD", "good", "As good as wanted", "CHECKMARK", 0),
     ("LOOK", "look", "A little beyond what is wanted: have a look", "ERROR", 1),

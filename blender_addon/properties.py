@@ -85,6 +85,7 @@ class GAITSMITH_PG_figure(bpy.types.PropertyGroup):
     """One figure of the quality report after a bake."""
 
     label: StringProperty(name="Figure")
+    full: StringProperty(name="Full name", description="What was measured")
     text: StringProperty(name="Value", description="What was measured, with its unit")
     wanted: StringProperty(name="Wanted", description="What counts as good")
     verdict: EnumProperty(
@@ -221,6 +222,9 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     # Report of the last bake
     report: CollectionProperty(type=GAITSMITH_PG_figure)
     report_title: StringProperty(name="Last bake")
+    report_all: BoolProperty(
+        name="All figures", default=False, description="Show also figures that are good or have no limit",
+    )
     # Training
     train_name: StringProperty(
         name="Name", default="My motion", description="Name of the pack that the training makes",

@@ -22,11 +22,12 @@ class BakeRun:
     Attributes:
         message: what to tell the user at the end.
         failed: it did not come to an end; nothing was written.
+        cancelled: because the user did not want it any more.
     """
 
     def __init__(self) -> None:
         self.message = ""
-        self.failed = False
+        self.failed = self.cancelled = False
         self._request: Any = None
         self._worker: Worker[Any] | None = None
 
@@ -71,7 +72,8 @@ class BakeRun:
 
     def _finish(self, context: bpy.types.Context, worker: Worker[Any]) -> None:
         if worker.cancelled:
-            self.failed, self.message = True, "Cancelled. Nothing was changed"
+            self.failed = self.cancelled = True
+            self.message = "Cancelled. Nothing was changed"
             return
         if worker.error:
             print(worker.detail)  # noqa: T201 - Blender's console is where users look
@@ -87,7 +89,7 @@ def fill_report(chosen: Any, done: request.Done) -> None:
     chosen.report_title = done.title
     for figure in done.figures:
         row = chosen.report.add()
-        row.label, row.text, row.wanted = figure.label, figure.text, figure.wanted
+        row.label, row.full, row.text, row.wanted = figure.label, figure.full, figure.text, figure.wanted
         row.verdict = VERDICTS.get(figure.mark, "NONE")
         row.frame = choices.NO_FRAME if figure.frame is None else figure.frame
 
@@ -155,8 +157,9 @@ class GAITSMITH_OT_bake(bpy.types.Operator):
         return not failed
 
     def _end(self, context: bpy.types.Context) -> set[str]:
-        common.tell(context, self._run.message, "bake", error=self._run.failed)
-        self.report({"WARNING" if self._run.failed else "INFO"}, self._run.message)
+        wrong = self._run.failed and not self._run.cancelled
+        common.tell(context, self._run.message, "bake", error=wrong)
+        self.report({"ERROR" if wrong else "INFO"}, self._run.message)
         if self._run.failed:
             return {"CANCELLED"}
         return {"FINISHED"}
@@ -231,6 +234,17 @@ class GAITSMITH_OT_figure_jump(bpy.types.Operator):
     bl_label = "Jump to Worst Frame"
 
     index: IntProperty(options={"HIDDEN", "SKIP_SAVE"}, description="Which figure")
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        """The figure in full."""
+        report = common.settings(context).report
+        if not 0 <= properties.index < len(report):
+            return str(cls.__doc__)
+        figure = report[properties.index]
+        wanted = f" (wanted: {figure.wanted})" if figure.wanted else ""
+        where = "" if figure.frame == choices.NO_FRAME else f". Click to go to the worst frame, {figure.frame}"
+        return f"{figure.full}: {figure.text}{wanted}{where}"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Jump."""

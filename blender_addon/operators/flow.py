@@ -119,12 +119,12 @@ def _read(ob: bpy.types.Object) -> CurveFacts:
     return CurveFacts(path, points, arc)
 
 
-def curve_facts(context: bpy.types.Context) -> tuple[float, str]:
-    """Length of the chosen curve on the ground, metres, and what is wrong with it."""
+def curve_facts(context: bpy.types.Context) -> tuple[float | None, str]:
+    """Length of the chosen curve on the ground, metres (None: not known yet), and what is wrong with it."""
     found = curve(context)
-    if found is None:
-        return 0.0, ""
-    return (found.path.length if found.path is not None else 0.0), found.problem
+    if found is None or found.path is None:
+        return None, found.problem if found is not None else ""
+    return found.path.length, ""
 
 
 def curve_length(context: bpy.types.Context) -> float | None:

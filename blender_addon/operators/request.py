@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from .. import baking, library
+from ..choices import FIGURE_NAMES
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import QualityReport
@@ -50,6 +51,7 @@ class FigureRow:
     """One figure for the panel Quality; ``frame`` in frames of the scene."""
 
     label: str
+    full: str
     text: str
     wanted: str
     mark: str
@@ -131,7 +133,8 @@ def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[Fi
         if figure.worst_frame is not None:
             frame = solved.settings.frame_start + round(figure.worst_frame / report.fps * solved.shot.fps)
         text = f"{figure.value:.3g} {figure.unit}".rstrip()
-        rows.append(FigureRow(figure.name, text, figure.wish, figure.mark, frame))
+        short = FIGURE_NAMES.get(figure.key, figure.name)
+        rows.append(FigureRow(short, figure.name, text, figure.wish, figure.mark, frame))
     return tuple(rows)
 
 

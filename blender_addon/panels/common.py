@@ -34,6 +34,8 @@ def columns(layout: Any) -> Any:
 LETTER_PIXELS, MARGIN_PIXELS = 6.4, 75.0
 #: Letters a line where there is no region to measure.
 USUAL_LETTERS = 34
+#: What the frame and the button of a message take.
+BOX_LETTERS = 7
 
 
 def letters() -> int:
@@ -60,7 +62,7 @@ def message(layout: Any, context: bpy.types.Context, where: str) -> None:
         return
     box = layout.box()
     row = box.row()
-    words(row, now.message, "ERROR" if now.message_is_error else "INFO")
+    words(row, now.message, "ERROR" if now.message_is_error else "INFO", letters() - BOX_LETTERS)
     row.operator("gaitsmith.dismiss", text="", icon="X", emboss=False)
 
 

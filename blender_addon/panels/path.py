@@ -34,7 +34,8 @@ class GAITSMITH_PT_path(Sidebar, bpy.types.Panel):
             if problem:
                 words(column, problem, "ERROR")
             else:
-                column.label(text=f"{metres(length)} long", icon="DRIVER_DISTANCE")
+                text = "..." if length is None else f"{metres(length)} long"
+                column.label(text=text, icon="DRIVER_DISTANCE")
         column.prop(chosen, "start")
         column.prop(chosen, "reverse")
         column.prop(chosen, "facing")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from .. import choices
@@ -24,23 +26,32 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
         return context.scene is not None and len(common.settings(context).report) > 0
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw one line a figure: verdict, name, value, what is wanted, and a button to the worst frame."""
+        """Draw the verdict in a line, then the figures that need a look, then the others on demand."""
         chosen = common.settings(context)
         layout = self.layout
         if chosen.report_title:
             layout.label(text=chosen.report_title)
-        grid = layout.column(align=True)
-        for index, figure in enumerate(chosen.report):
-            row = grid.row(align=True)
-            row.alert = figure.verdict == "BAD"
-            row.label(text=f"{figure.label}: {figure.text}", icon=ICONS[figure.verdict])
-            side = row.row(align=True)
-            side.alignment = "RIGHT"
-            word = f"{figure.verdict.lower()}, " if figure.verdict != "NONE" else ""
-            if figure.wanted:
-                side.label(text=f"{word}{figure.wanted}")
-            if figure.frame != choices.NO_FRAME:
-                side.operator("gaitsmith.figure_jump", text="", icon="TRACKING_FORWARDS_SINGLE").index = index
+        verdicts = [figure.verdict for figure in chosen.report]
+        counts = ", ".join(f"{verdicts.count(v)} {v.lower()}" for v in ("GOOD", "LOOK", "BAD") if v in verdicts)
+        worst = next((v for v in ("BAD", "LOOK", "GOOD") if v in verdicts), "NONE")
+        layout.label(text=counts or "Nothing was judged", icon=ICONS[worst])
+        column = layout.column(align=True)
+        for verdict in ("BAD", "LOOK", "GOOD", "NONE") if chosen.report_all else ("BAD", "LOOK"):
+            for index, figure in enumerate(chosen.report):
+                if figure.verdict == verdict:
+                    self._figure(column, index, figure)
+        layout.prop(chosen, "report_all", toggle=True)
+
+    def _figure(self, column: Any, index: int, figure: Any) -> None:
+        """One line: a button to the worst frame, whose tooltip tells the rest."""
+        row = column.row(align=True)
+        row.alignment = "LEFT"
+        word = f"{figure.verdict.lower()}: " if figure.verdict in {"BAD", "LOOK"} else ""
+        wanted = f" ({figure.wanted.replace('at most', 'max')})" if figure.wanted else ""
+        row.operator(
+            "gaitsmith.figure_jump", text=f"{word}{figure.label} {figure.text}{wanted}", icon=ICONS[figure.verdict],
+            emboss=False,
+        ).index = index  # fmt: skip
 
 
 CLASSES = (GAITSMITH_PT_quality,)
