@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -153,10 +152,9 @@ def solve(
     settings = settings or BakeSettings()
     watch = _Watch()
     tell = _teller(progress)
-    tell(0.0, "Planning")
-    skeleton = shot.rig.skeleton
     # Somebody with shorter legs takes shorter steps: the model walks the way scaled to its own legs.
-    scale = system.skeleton.leg_length / skeleton.leg_length
+    scale = system.skeleton.leg_length / shot.rig.skeleton.leg_length
+    tell(0.0, "Planning")
     with watch.stage("plan"):
         plan = make_plan(
             shot.path, settings.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
@@ -165,16 +163,15 @@ def solve(
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        made = synthesise(system, [_scaled(plan, scale)], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+        steps = _scaled(plan, scale)
+        made = synthesise(system, [steps], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
-        clip = retarget(made.followed, skeleton)
+        clip = retarget(made.followed, shot.rig.skeleton)
     tell(0.7, "Planting feet")
-    planted = None
     with watch.stage("plant"):
-        if settings.synthesis.plant:
-            planted = plant_feet(clip, shot.ground, settings.synthesis.planting)
-            clip = planted.clip
+        planted = plant_feet(clip, shot.ground, settings.synthesis.planting) if settings.synthesis.plant else None
+        clip = planted.clip if planted is not None else clip
     tell(0.85, "Making keys")
     with watch.stage("keys"):
         keys = clip.resampled(shot.fps)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .baking import BakeSettings, Baked, solve, stands, write
+from .baking import Baked, BakeSettings, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
 from .shot_file import FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file

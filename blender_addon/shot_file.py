@@ -147,7 +147,8 @@ def _terrain(table: _Table, folder: Path, rig: Path | None) -> TerrainAsked:
     field_path = table.path("heightfield", folder, HEIGHT_SUFFIXES)
     asked = TerrainAsked(
         table.text("object"), table.text("collection"), field_path, table.pair("size") or (0.0, 0.0),
-        table.pair("centre") or (0.0, 0.0), table.number("height", 1.0) or 0.0, table.choice("axes", "yx", ("yx", "xy")),
+        table.pair("centre") or (0.0, 0.0), table.number("height", 1.0) or 0.0,
+        table.choice("axes", "yx", ("yx", "xy")),
     )  # fmt: skip
     if sum(bool(way) for way in (asked.object, asked.collection, asked.heightfield)) > 1:
         raise ShotError("[terrain] gives more than one of object, collection and heightfield", "Give one of them")
@@ -167,8 +168,8 @@ def _in_blend(table: _Table, name: str, rig: Path | None) -> None:
 def _facing(table: _Table) -> FacingAsked:
     table.only("kind", "yaw", "target", "object")
     return FacingAsked(
-        table.choice("kind", "path", ("path", "fixed", "object")), table.number("yaw", 0.0) or 0.0, table.pair("target"),
-        table.text("object"),
+        table.choice("kind", "path", ("path", "fixed", "object")), table.number("yaw", 0.0) or 0.0,
+        table.pair("target"), table.text("object"),
     )  # fmt: skip
 
 
@@ -250,8 +251,8 @@ class _Table:
         if not isinstance(found, list):
             raise ShotError(f"{key} in {self.where} must be a list of points", f"Write {key} = [[0, 0], [0, -3]]")
         for number, point in enumerate(found, 1):
-            if not isinstance(point, list) or len(point) not in (2, 3) or not all(_is_number(value) for value in point):
-                raise ShotError(f"Point {number} in {self.where} must be two or three numbers", "Write [x, y] in metres")
+            if not isinstance(point, list) or len(point) not in (2, 3) or not all(map(_is_number, point)):
+                raise ShotError(f"Point {number} in {self.where} must be two or three numbers", "Write [x, y], metres")
         return tuple(tuple(float(value) for value in (*point, 0.0)[:3]) for point in found)
 
     def path(self, key: str, folder: Path, suffixes: tuple[str, ...]) -> Path | None:

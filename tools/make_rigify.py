@@ -22,10 +22,9 @@ def cached(folder: Path = REPOSITORY / ".cache") -> Path:
     Raises:
         RuntimeError: Rigify could not generate; the message holds its output.
     """
-    version = subprocess.run(
-        [sys.executable, "-c", "import bpy, os, sys; sys.stdout.write('V' + bpy.app.version_string); sys.stdout.flush(); "
-         "os._exit(0)"], capture_output=True, text=True, check=True,
-    ).stdout.rpartition("V")[2].replace(" ", "-")  # fmt: skip
+    ask = "import bpy, os, sys; sys.stdout.write('V' + bpy.app.version_string); sys.stdout.flush(); os._exit(0)"
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
+    version = told.rpartition("V")[2].replace(" ", "-")
     path = folder / f"rigify-human-{version}.blend"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)

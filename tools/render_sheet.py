@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--armature", help="whom to follow (default: the one with an action)")
     parser.add_argument("--sheet", type=Path, help="contact sheet to write (PNG)")
     parser.add_argument("--film", type=Path, help="film to write (MP4)")
-    parser.add_argument("--every", type=int, default=0, help="frames between pictures of the sheet (default: 32 in all)")
+    parser.add_argument("--every", type=int, default=0, help="frames from picture to picture (default: 32 in all)")
     parser.add_argument("--frames", help="first:last of the sheet, for a closer look")
     parser.add_argument("--film-fps", type=float, default=24.0)
     options = parser.parse_args(arguments)
@@ -114,7 +114,8 @@ def render_film(ob: bpy.types.Object, path: Path, fps: float = 24.0, size: tuple
 
 
 def _whom(name: str | None) -> bpy.types.Object:
-    found = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and (ob.name == name if name else ob.animation_data)]
+    armatures = [ob for ob in bpy.data.objects if ob.type == "ARMATURE"]
+    found = [ob for ob in armatures if (ob.name == name if name else ob.animation_data)]
     found.sort(key=lambda ob: ob.animation_data is not None and ob.animation_data.action is not None)
     if not found:
         raise SystemExit(f"there is no armature {name or 'with an action'} in the file")

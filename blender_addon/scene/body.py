@@ -13,13 +13,16 @@ from ..motion.skeleton import Skeleton
 
 #: Radii (metres, for legs of `REFERENCE_LEG`) at the start and the end of each role's piece: across, and front to back.
 RADII: dict[str, tuple[float, float, float, float]] = {
-    "hips": (0.150, 0.110, 0.135, 0.100), "spine_1": (0.130, 0.095, 0.150, 0.105), "spine": (0.155, 0.105, 0.120, 0.085),
+    "hips": (0.150, 0.110, 0.135, 0.100), "spine_1": (0.130, 0.095, 0.150, 0.105),
+    "spine": (0.155, 0.105, 0.120, 0.085),
     "neck": (0.050, 0.050, 0.048, 0.048), "clavicle": (0.050, 0.055, 0.060, 0.055),
-    "shoulder": (0.052, 0.052, 0.040, 0.040), "elbow": (0.040, 0.040, 0.030, 0.028), "wrist": (0.032, 0.036, 0.026, 0.020),
+    "shoulder": (0.052, 0.052, 0.040, 0.040), "elbow": (0.040, 0.040, 0.030, 0.028),
+    "wrist": (0.032, 0.036, 0.026, 0.020),
     "hip": (0.088, 0.088, 0.060, 0.060), "knee": (0.058, 0.058, 0.040, 0.040),
 }  # fmt: skip
 REFERENCE_LEG = 0.866
 SIDES = 12
+_MIDDLE = ("spine", "neck", "head")
 _CAP = (0.35, 0.75, 0.95)
 
 
@@ -47,7 +50,7 @@ def bone_ends(skeleton: Skeleton) -> Array:
     ends = np.array(places)
     for joint in range(len(skeleton)):
         children = [child for child, parent in enumerate(skeleton.parents) if parent == joint]
-        middle = [child for child in children if role_of.get(skeleton.names[child], "").startswith(("spine", "neck", "head"))]
+        middle = [child for child in children if role_of.get(skeleton.names[child], "").startswith(_MIDDLE)]
         if middle or len(children) == 1:
             ends[joint] = places[(middle or children)[0]]
         else:
@@ -139,8 +142,9 @@ def _capsule(start: Array, end: Array, radii: npt.ArrayLike) -> tuple[Array, tup
 def _ellipsoid(centre: Array, radii: Array) -> tuple[Array, tuple[tuple[int, ...], ...]]:
     angles = np.linspace(-0.46, 0.46, 8) * np.pi
     rings = [
-        (centre + np.array([0.0, 0.0, radii[2] * np.sin(t)]), radii[0] * np.cos(t), radii[1] * np.cos(t)) for t in angles
-    ]  # fmt: skip
+        (centre + np.array([0.0, 0.0, radii[2] * np.sin(t)]), radii[0] * np.cos(t), radii[1] * np.cos(t))
+        for t in angles
+    ]
     return _lathe(rings, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
 
 

@@ -84,7 +84,7 @@ class BoneMap:
             bones = json.loads(path.read_text("utf-8"))["gaitsmith_bones"]
             return cls.chosen({str(role): str(bone) for role, bone in bones.items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RigError(f"{path.name!r} is no bone map ({error})", "Pick a file that Save Map has written") from error
+            raise RigError(f"{path.name!r} is no bone map ({error})", "Pick one that Save Map has written") from error
 
     @classmethod
     def chosen(cls, bones: Mapping[str, str]) -> BoneMap:

@@ -20,7 +20,7 @@ def bind_action(owner: bpy.types.ID, action: bpy.types.Action | None) -> None:
 
 
 def own_slot(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
-    """The slot of ``action`` that ``owner`` uses: the bound one, else one of its name, else a new one; None before 4.4."""
+    """The slot of ``action`` that ``owner`` uses: bound, else of its name, else a new one; None before 4.4."""
     if not hasattr(action, "slots"):
         return None
     data = owner.animation_data

@@ -49,8 +49,9 @@ def _handles() -> tuple[Handle, ...]:
     for side, s in (("left", "L"), ("right", "R")):
         found.append(Handle(f"shoulder.{s}", f"{side}_clavicle", "spine_2"))
         for bone, role, rides in (
-            ("upper_arm_fk", "shoulder", "clavicle"), ("forearm_fk", "elbow", "shoulder"), ("hand_fk", "wrist", "elbow"),
-            ("thigh_fk", "hip", ""), ("shin_fk", "knee", "hip"), ("foot_fk", "ankle", "knee"), ("toe_fk", "toe", "ankle"),
+            ("upper_arm_fk", "shoulder", "clavicle"), ("forearm_fk", "elbow", "shoulder"),
+            ("hand_fk", "wrist", "elbow"), ("thigh_fk", "hip", ""), ("shin_fk", "knee", "hip"),
+            ("foot_fk", "ankle", "knee"), ("toe_fk", "toe", "ankle"),
         ):  # fmt: skip
             found.append(Handle(f"{bone}.{s}", f"{side}_{role}", f"{side}_{rides}" if rides else "hips"))
     return tuple(found)

@@ -15,38 +15,12 @@ from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from . import rigify
 from .bone_map import ROLES, ROOT_ROLE, BoneMap, guess
+from .controls import Control, bones_above, plain_controls, rigify_controls
 from .curves import metres_per_unit
 
 #: Custom property of an armature object that holds a corrected bone map (JSON).
 MAP_PROPERTY = "gaitsmith_bones"
-#: ``ride`` of controls that nothing carries but the armature itself.
-ARMATURE = -1
 _EVEN = 1e-4
-
-
-@dataclass(frozen=True)
-class Control:
-    """One bone that gets keys. Joints are numbered as in the skeleton; ``len(skeleton)`` is the root.
-
-    Attributes:
-        bone: its name.
-        joint: the joint it moves with, rigidly.
-        ride: the joint that carries the bone's parent; `ARMATURE` for none.
-        rest: rest rotation (4,) and place (3,) in the armature's space and units.
-        loc_axes: axes (4,) of its location channels at rest, in the armature's space.
-        turns_alone: it does not inherit its parent's rotation.
-        location: whether its place must be keyed too.
-        mode: its rotation mode.
-    """
-
-    bone: str
-    joint: int
-    ride: int
-    rest: tuple[Array, Array]
-    loc_axes: Array
-    turns_alone: bool
-    location: bool
-    mode: str
 
 
 @dataclass(frozen=True)
@@ -161,12 +135,12 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     root_height = float(rot.rotate(rotation, joints[1][-1] * scale)[2]) - ground if root else 0.0
     number = {role: index for index, role in enumerate(order)} | {ROOT_ROLE: len(order)}
     if generated:
-        controls, switches = _rigify_controls(ob, number, deform)
+        controls, switches = rigify_controls(ob, number, deform)
         kind = "rigify deform" if deform else "rigify controls"
         handles = tuple(handle.bone for handle in rigify.HANDLES if handle.bone != "root") if deform else ()
         still = tuple(name for name in (*rigify.STILL, *handles) if name in ob.data.bones)
     else:
-        controls, still = _plain_controls(ob, found, order, parents, number)
+        controls, still = plain_controls(ob, found, order, parents, number)
         kind, switches = "plain", ()
     _check_bones(ob, controls, skeleton)
     probes = skeleton.names
@@ -219,11 +193,6 @@ def _rest(ob: bpy.types.Object, bones: Sequence[str]) -> Array:
     return np.array([np.array(ob.data.bones[name].matrix_local) for name in bones], dtype=np.float64)
 
 
-def _above(ob: bpy.types.Object, bone: str) -> list[str]:
-    """Names of the bones above, nearest first."""
-    return [above.name for above in ob.data.bones[bone].parent_recursive]
-
-
 def _joint_parents(ob: bpy.types.Object, bones: Mapping[str, str], generated: bool) -> dict[str, str | None]:
     """Role -> role of the joint above; the hips have none, and what hangs on nothing mapped hangs on the hips."""
     roles = {bone: role for role, bone in bones.items()}
@@ -236,10 +205,11 @@ def _joint_parents(ob: bpy.types.Object, bones: Mapping[str, str], generated: bo
             above = rigify.carrier(bone, tree, bones, own=role)
             parents[role] = "hips" if above in (None, ROOT_ROLE) else above
         else:
-            parents[role] = next((roles[name] for name in _above(ob, bone) if name in roles), "hips")
-    if not generated and any(name in roles for name in _above(ob, bones["hips"])):
+            parents[role] = next((roles[name] for name in bones_above(ob, bone) if name in roles), "hips")
+    over = [name for name in bones_above(ob, bones["hips"]) if name in roles] if not generated else []
+    if over:
         raise RigError(
-            f"The hips' bone {bones['hips']!r} hangs on {next(n for n in _above(ob, bones['hips']) if n in roles)!r}",
+            f"The hips' bone {bones['hips']!r} hangs on {over[0]!r}",
             "Map the hips to the bone that carries legs and spine",
         )
     return parents
@@ -298,90 +268,6 @@ def _ground(places: Array, world: Array, tails: Array, number: Mapping[str, int]
         reach = float(np.linalg.norm(places[number[f"{side}_hip"]] - places[ankle]))
     # Toe joints stand up to about 6% of the leg over the floor.
     return 0.0 if 0.0 <= lowest <= 0.07 * reach else lowest - 0.012 * reach
-
-
-def _control(ob: bpy.types.Object, name: str, joint: int, ride: int, location: bool) -> Control:
-    bone = ob.data.bones[name]
-    matrix = np.array(bone.matrix_local, dtype=np.float64)
-    turn = rot.from_matrix(matrix[:3, :3])
-    axes = turn
-    if not bone.use_local_location:
-        axes = rot.from_matrix(np.array(bone.parent.matrix_local)[:3, :3]) if bone.parent else rot.IDENTITY
-    if location and bone.use_connect and bone.parent is not None:
-        raise RigError(
-            f"The bone {name!r} is connected to a bone that does not carry it in the map",
-            "Disconnect it (Edit Mode, Alt P), or map the bones between",
-        )
-    return Control(
-        name, joint, ride, (turn, matrix[:3, 3]), axes, not bone.use_inherit_rotation, location,
-        ob.pose.bones[name].rotation_mode,
-    )  # fmt: skip
-
-
-def _plain_controls(
-    ob: bpy.types.Object, found: BoneMap, order: Sequence[str], parents: Mapping[str, str | None],
-    number: Mapping[str, int],
-) -> tuple[tuple[Control, ...], tuple[str, ...]]:  # fmt: skip
-    roles = {found.bones[role]: role for role in [*order, ROOT_ROLE] if role in found.bones}
-    controls, still = [], []
-    for bone, role in roles.items():
-        above = _above(ob, bone)
-        near = next((name for name in above if name in roles), None)
-        still += above[: above.index(near)] if near is not None else above
-        ride = number[roles[near]] if near is not None else ARMATURE
-        carried = role not in (ROOT_ROLE, "hips") and near is not None and roles[near] == parents[role]
-        controls.append(_control(ob, bone, number[role], ride, location=not carried))
-    return tuple(controls), tuple(dict.fromkeys(still))
-
-
-def _rigify_controls(
-    ob: bpy.types.Object, number: Mapping[str, int], deform: bool
-) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
-    bones = ob.data.bones
-    if deform:
-        return _deform_controls(ob, number)
-    controls = []
-    for handle in rigify.HANDLES:
-        if handle.bone not in bones:
-            raise RigError(
-                f"The Rigify rig lacks the control {handle.bone!r}",
-                "Choose its deform bones in the settings, or generate the rig from the human metarig",
-            )
-        joint, ride = number.get(handle.role), number.get(handle.rides, ARMATURE)
-        if joint is None:
-            continue
-        tree = handle.role in (ROOT_ROLE, "hips") or handle.bone == "spine_fk"
-        controls.append(_control(ob, handle.bone, joint, ride, location=tree))
-    switches = [
-        (f'pose.bones["{bone}"]["{key}"]', value)
-        for bone, key, value in rigify.SWITCHES
-        if bone in bones and key in ob.pose.bones[bone].keys()
-    ]
-    return tuple(controls), tuple(switches)
-
-
-def _deform_controls(
-    ob: bpy.types.Object, number: Mapping[str, int]
-) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
-    """Every deform bone hangs rigidly on the joint that carries it: faces and fingers keep to head and hands."""
-    tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
-    controls = [_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
-    switches = [('pose.bones["torso"]["torso_parent"]', 1.0)]
-    carried_by: dict[str, int] = {"root": number[ROOT_ROLE]}
-    for bone in ob.data.bones:
-        if bone.name.startswith("DEF-"):
-            role = rigify.carrier(bone.name, tree, rigify.DEFORM)
-            carried_by[bone.name] = number[role if role in number else "hips"]
-    for name, joint in carried_by.items():
-        if name == "root":
-            continue
-        # What no deform bone carries hangs on controls at rest, and these on the root.
-        ride = next((carried_by[step] for step in _above(ob, name) if step in carried_by), carried_by["root"])
-        if ride != joint:
-            controls.append(_control(ob, name, joint, ride, location=not ob.data.bones[name].use_connect))
-        for constraint in ob.pose.bones[name].constraints:
-            switches.append((f'pose.bones["{name}"].constraints["{constraint.name}"].influence', 0.0))
-    return tuple(controls), tuple(switches)
 
 
 def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], skeleton: Skeleton) -> None:

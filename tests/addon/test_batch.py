@@ -195,7 +195,8 @@ def test_an_unwritable_place_is_said_and_nothing_stays(pack, tmp_path, capsys) -
     blocked.write_text("")
     assert command.main(["bake", str(shot), "--out", str(blocked / "out.blend")]) == 2
     assert "cannot be written" in capsys.readouterr().err
-    assert command.main(["bake", str(shot), "--out", str(tmp_path / "a.blend"), "--report", str(blocked / "r.json")]) == 2
+    report = ["--report", str(blocked / "r.json")]
+    assert command.main(["bake", str(shot), "--out", str(tmp_path / "a.blend"), *report]) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "shot.toml"]
 
 
