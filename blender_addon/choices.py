@@ -82,8 +82,13 @@ ACTIONS: dict[str, tuple[str, str, int]] = {
 }
 DEFAULT_ACTIONS = ("stand", "walk", "run")
 
-#: Blender does not keep the strings of a callback's items alive: these do.
-_alive: dict[str, list[Item]] = {}
+#: Blender does not keep the strings of a callback's items alive, and goes on reading them: all lists ever
+#: handed out are kept, each once.
+_alive: dict[tuple[Item, ...], list[Item]] = {}
+
+
+def _kept(items: list[Item]) -> list[Item]:
+    return _alive.setdefault(tuple(items), items)
 
 
 def action_item(name: str, missing: bool = False) -> Item:
@@ -100,8 +105,7 @@ def action_items(owner: Any, context: Any) -> list[Item]:
     items = [action_item(name) for name in names]
     if owner is not None and owner.action_name not in names:
         items.append(action_item(owner.action_name, missing=True))
-    _alive["actions:" + ",".join(item[1] for item in items)] = items
-    return _alive["actions:" + ",".join(item[1] for item in items)]
+    return _kept(items)
 
 
 def offered_actions(context: Any) -> tuple[str, ...]:
@@ -138,8 +142,7 @@ def pack_items(owner: Any, _context: Any) -> list[Item]:
     if owner is not None and owner.pack_id not in [item[0] for item in items]:
         tip = "This pack is not installed: import it, or choose another"
         items.append((owner.pack_id, f"{owner.pack_id} (not installed)", tip, "ERROR", len(items)))
-    _alive["packs"] = items
-    return items
+    return _kept(items)
 
 
 def get_pack(owner: Any) -> int:
@@ -156,8 +159,7 @@ def system_items(owner: Any, _context: Any) -> list[Item]:
     """The systems that can play the chosen pack."""
     names = offered_systems(owner.pack_id if owner is not None else "")
     items: list[Item] = [(name, SYSTEM_NAMES.get(name, name), "", "NONE", index) for index, name in enumerate(names)]
-    _alive["systems"] = items
-    return items
+    return _kept(items)
 
 
 def offered_systems(pack_id: str) -> tuple[str, ...]:

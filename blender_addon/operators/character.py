@@ -131,7 +131,6 @@ class GAITSMITH_OT_bones_map(_NeedsArmature, bpy.types.Operator):
             chosen = common.settings(context)
             found = rigs.guess_map(ob) if len(chosen.bones) else bone_map(ob)
             show_map(chosen, found)
-            common.tell(context, summary(ob).text, "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 
 

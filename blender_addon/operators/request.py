@@ -16,7 +16,7 @@ from ..motion.figures import QualityReport
 from ..motion.path import RootPath
 from ..motion.plan import Limits, Plan, make_plan
 from ..motion.schedule import STAND, Mark, Schedule
-from ..overlays.picture import Picture, picture
+from ..overlays.picture import LIFT_M, Picture, picture
 from ..systems.synthesis import SynthesisSettings
 from . import common
 from .worker import Progress
@@ -156,7 +156,7 @@ def preview(context: bpy.types.Context) -> Callable[[Progress], Picture]:
 def _on_ground(positions: Any, height: Any) -> Any:
     import numpy as np
 
-    return np.concatenate([positions, np.broadcast_to(height, len(positions))[:, None] + 0.01], axis=1)
+    return np.concatenate([positions, np.broadcast_to(height, len(positions))[:, None] + LIFT_M], axis=1)
 
 
 def usable_pack(pack_id: str) -> library.Pack:

@@ -7,6 +7,9 @@ import bpy
 from . import common
 from . import training_session as session
 
+#: Columns of the data check's table.
+TABLE_HEAD = ("action", "minutes", "m/s slow", "m/s usual", "m/s fast", "feet down")
+
 
 class _Idle:
     """Only while nothing is trained."""
@@ -98,9 +101,15 @@ class GAITSMITH_OT_data_check(_Idle, bpy.types.Operator):
         return {"CANCELLED"} if failed else context.window_manager.invoke_popup(self, width=620)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        """Draw the table."""
+        """Draw the table: rows of six are aligned, everything else is text."""
         for line in self._lines:
-            self.layout.label(text=line)
+            cells = list(TABLE_HEAD) if line.startswith("action ") else line.split()
+            if len(cells) == len(TABLE_HEAD) and line[:1].isalpha():
+                row = self.layout.row()
+                for cell in cells:
+                    row.label(text=cell)
+            elif line:
+                self.layout.label(text=line)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Say it in the info editor."""

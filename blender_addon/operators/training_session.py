@@ -284,7 +284,6 @@ def _conclude(context: bpy.types.Context, run: TrainingRun) -> None:
         common.tell(context, str(error), "train", error=True)
         return
     (run.folder / PLAN_NAME).unlink(missing_ok=True)
-    common.settings(context).pack_id = pack.id
     common.tell(context, f"Trained and installed {pack.label}: choose it under Motion", "train")
 
 

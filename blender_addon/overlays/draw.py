@@ -20,6 +20,8 @@ Colour = tuple[float, float, float, float]
 BODY: Colour = (1.0, 0.78, 0.25, 1.0)
 SIDES: tuple[Colour, Colour] = ((0.35, 0.65, 1.0, 1.0), (1.0, 0.45, 0.4, 1.0))
 FAINT = 0.35
+#: Share of its strength that a line keeps behind the ground.
+HIDDEN = 0.3
 PATH: Colour = (0.5, 0.9, 0.5, 0.8)
 MARK: Colour = (1.0, 1.0, 1.0, 1.0)
 ACTIVE: Colour = (1.0, 0.6, 0.1, 1.0)
@@ -71,7 +73,7 @@ def draw_screen() -> None:
         for spot in flow.mark_spots(context):
             where = location_3d_to_region_2d(context.region, context.region_data, spot.head)
             if where is not None:
-                _text(where.x + 4, where.y + 4, spot.text, ACTIVE if spot.active else MARK)
+                _label(context, where.x + 4, where.y + 4, spot.text, ACTIVE if spot.active else MARK)
     found = preview_state.picture(context)
     if chosen.show_gait and found is not None:
         _draw_gait(context, chosen, found)
@@ -133,7 +135,9 @@ class _Pen:
         self._draw("LINES", points, colour, width, in_front)
 
     def strip(self, points: Any, colour: Colour, width: float) -> None:
-        """One unbroken line (n, 3)."""
+        """One unbroken line (n, 3); in the world, what the ground hides of it shows through faintly."""
+        if not self._flat:
+            self._draw("LINE_STRIP", points, (*colour[:3], colour[3] * HIDDEN), width, True)
         self._draw("LINE_STRIP", points, colour, width, False)
 
     def _draw(self, kind: str, points: Any, colour: Colour, width: float, in_front: bool) -> None:
@@ -161,6 +165,16 @@ class _Pen:
         """Put the state back."""
         gpu.state.blend_set("NONE")
         gpu.state.depth_test_set("NONE")
+
+
+def _label(context: bpy.types.Context, x: float, y: float, text: str, colour: Colour) -> None:
+    """Text on a dark ground."""
+    blf.size(0, TEXT_SIZE * context.preferences.system.ui_scale)
+    width, height = blf.dimensions(0, text)
+    pen = _Pen(context, flat=True)
+    pen.box(x - 4, y - 5, width + 8, height + 9, BOX)
+    pen.done()
+    _text(x, y, text, colour)
 
 
 def _text(x: float, y: float, text: str, colour: Colour) -> None:

@@ -14,7 +14,7 @@ Points = npt.NDArray[np.float32]
 #: Half the width of a drawn footprint as a share of its length.
 FOOTPRINT_SLIMNESS = 0.19
 #: Footprints lie this much above the ground, so that they are not hidden by it, metres.
-LIFT_M = 0.01
+LIFT_M = 0.02
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,6 @@ class GAITSMITH_PT_bones(Sidebar, bpy.types.Panel):
     bl_idname = "GAITSMITH_PT_bones"
     bl_parent_id = "GAITSMITH_PT_character"
     bl_label = "Bones"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

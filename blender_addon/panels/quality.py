@@ -18,7 +18,6 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
 
     bl_idname = "GAITSMITH_PT_quality"
     bl_label = "Quality"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
