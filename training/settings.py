@@ -54,13 +54,13 @@ class LmmSettings:
     seed: int = 1234
     mirror: bool = True
     decompressor: StageSettings = field(
-        default_factory=lambda: StageSettings(60_000, 64, 2, time_share=0.5, shares=DECOMPRESSOR_SHARES)
+        default_factory=lambda: StageSettings(30_000, 64, 2, time_share=0.3, shares=DECOMPRESSOR_SHARES)
     )
     stepper: StageSettings = field(
-        default_factory=lambda: StageSettings(15_000, 32, 20, time_share=0.25, noise=0.02)
+        default_factory=lambda: StageSettings(20_000, 32, 20, 2e-3, time_share=0.35, noise=0.02)
     )
     projector: StageSettings = field(
-        default_factory=lambda: StageSettings(30_000, 64, 1, time_share=0.25, noise=1.0)
+        default_factory=lambda: StageSettings(100_000, 64, 1, 2e-3, time_share=0.35, noise=1.0)
     )
 
 

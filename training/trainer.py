@@ -37,8 +37,8 @@ class Task(Protocol):
     unit: str
     module: nn.Module
 
-    def losses(self, random: torch.Generator) -> Tensor:
-        """Draw a batch and return the losses (terms,), not weighted."""
+    def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
+        """Draw a batch and return the losses (terms,), not weighted; ``done`` is the share of the budget used."""
         ...
 
     def validate(self) -> float | None:
@@ -165,7 +165,7 @@ class Trainer:
         done = self.budget.fraction(outcome.iterations, outcome.seconds)
         cosine = 0.5 * (1.0 + math.cos(math.pi * done))
         self._optimizer.learning_rate = self.settings.learning_rate * (_FLOOR + (1.0 - _FLOOR) * cosine)
-        terms = self.task.losses(self._random)
+        terms = self.task.losses(self._random, done)
         if self._weights is None:
             self._weights = balanced_weights(terms.detach(), self.task.terms, self.settings.shares)
         loss = self._weights @ terms

@@ -15,6 +15,8 @@ _LOCAL_RATES = ("hips_position", "rotations")
 _CHARACTER_RATES = ("character_positions", "character_rotations")
 #: Noise on the queries whose answers the stepper learns to go on from.
 _PROJECTED_NOISE = 0.3
+#: The stepper first learns single steps, then to live on its own: share of the budget, frames.
+_SHORT_SHARE, _SHORT_WINDOW = 0.4, 5
 #: Queries the projector learns from at a time, and how often.
 _BLOCK, _REPEATS = 4096, 4
 #: Queries that mix two frames: noise relative to the plain ones, and how far apart in time the two are.
@@ -51,7 +53,7 @@ class DecompressorTask:
         self._value_means = _averages([places[name] for name in blocks], frames.layout.size)
         self._rate_means = _averages([places[name] for name in rates], frames.layout.size)
 
-    def losses(self, random: torch.Generator) -> Tensor:
+    def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
         """L1 of Y, of Q = FK(Y) and of their rates; squared L2, L1 and rate of z."""
         first = self._starts[torch.randint(len(self._starts), (self.batch,), generator=random)]
         rows = (first + self._offsets).reshape(-1)  # all first frames, then all second frames ...
@@ -128,16 +130,19 @@ class StepperTask:
         self._offsets = torch.arange(window)[:, None]
         self.scale = _step_scale(self._states, frames.windows(2))
 
-    def losses(self, random: torch.Generator) -> Tensor:
-        """L1 of X, Z and of their rates along the window."""
-        first = self._starts[torch.randint(len(self._starts), (self.batch,), generator=random)]
-        truth = self._states[first + self._offsets]
+    def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
+        """L1 of X, Z and of their rates along the window; at first along short windows, of which a batch has more."""
+        window, batch = self.window, self.batch
+        if done < _SHORT_SHARE and window > _SHORT_WINDOW:
+            window, batch = _SHORT_WINDOW, batch * window // _SHORT_WINDOW
+        first = self._starts[torch.randint(len(self._starts), (batch,), generator=random)]
+        truth = self._states[first + self._offsets[:window]]
         state = truth[0]
         if self.noise > 0.0:
             state = state + self.noise * torch.randn(state.shape, generator=random)
         if self._projector is not None:
             state = self._projected(state, random)
-        found = self.follow(state, self.window - 1)
+        found = self.follow(state, window - 1)
         value = _split_mean((found[1:] - truth[1:]).abs(), self._features)
         rate = _split_mean((found - truth).diff(dim=0).abs(), self._features) * self.fps
         return torch.cat([value, rate])
@@ -215,7 +220,7 @@ class ProjectorTask:
         self._block: tuple[Tensor, Tensor] | None = None
         self._seed, self._used = 0, 0
 
-    def losses(self, random: torch.Generator) -> Tensor:
+    def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
         """L1 of x, of z, and of the difference of squared distances to the query."""
         if self._block is None or self._used >= _BLOCK * _REPEATS:
             self._seed, self._used = int(torch.randint(2**31, (1,), generator=random)), 0
