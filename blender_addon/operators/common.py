@@ -106,10 +106,16 @@ def object_mode(context: bpy.types.Context) -> None:
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def later(function: Callable[[], float | None], seconds: float) -> None:
-    """Call once soon, from Blender's own loop; never twice at a time for one function."""
+def later(function: Callable[[], float | None], seconds: float, outlive_file: bool = False) -> None:
+    """Call soon, from Blender's own loop; never twice at a time for one function.
+
+    Args:
+        function: returns the seconds to its next call, or None.
+        seconds: to its first.
+        outlive_file: go on when another file is opened.
+    """
     if not bpy.app.timers.is_registered(function):
-        bpy.app.timers.register(function, first_interval=seconds)
+        bpy.app.timers.register(function, first_interval=seconds, persistent=outlive_file)
 
 
 def never(function: Callable[[], float | None]) -> None:

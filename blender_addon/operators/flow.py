@@ -209,14 +209,21 @@ def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     watched = {ob.name_full for ob in (chosen.curve, chosen.ground_object, chosen.facing_object) if ob is not None}
     watched |= {ob.data.name_full for ob in (chosen.curve, chosen.ground_object) if ob is not None and ob.data}
     known = watched | set(_curve_cache)
+    playing = _is_playing()
     for update in depsgraph.updates:
         what = update.id
-        if what.name_full in known and (update.is_updated_geometry or update.is_updated_transform):
+        edited = update.is_updated_geometry and isinstance(what, bpy.types.Curve)
+        # While the animation plays, things that move by it would ask for a new preview at every frame.
+        changed = edited or (not playing and (update.is_updated_geometry or update.is_updated_transform))
+        if changed and what.name_full in known:
             forget()
             preview_state.scene_changed()
             return
-        if isinstance(what, bpy.types.Curve) and update.is_updated_geometry:
-            forget()
+
+
+def _is_playing() -> bool:
+    manager = bpy.context.window_manager
+    return manager is not None and any(window.screen.is_animation_playing for window in manager.windows)
 
 
 @persistent

@@ -60,7 +60,7 @@ class Watcher:
     def watch(self) -> None:
         """Begin to poll."""
         Watcher.current = self
-        bpy.app.timers.register(self.tick, first_interval=TICK_SECONDS)
+        bpy.app.timers.register(self.tick, first_interval=TICK_SECONDS, persistent=True)
 
     def tick(self) -> float | None:
         """One look; None ends the timer."""

@@ -292,7 +292,7 @@ def _watch(context: bpy.types.Context) -> None:
     now.training, now.train_fraction, now.train_stage, now.train_left, now.train_loss = True, 0.0, "Starting", "", ""
     now.message = ""
     if not bpy.app.background:
-        common.later(_tick, TICK_SECONDS)
+        common.later(_tick, TICK_SECONDS, outlive_file=True)
 
 
 def _tick() -> float | None:
