@@ -134,12 +134,13 @@ def curve_length(context: bpy.types.Context) -> float | None:
 
 
 def path_points(context: bpy.types.Context) -> tuple[Vector, Vector] | None:
-    """Points (n, 3) evenly along the curve, in the scene's units, and their distances from its start (n,), metres."""
+    """Points (n, 3) evenly along the curve, in the scene's units, and their distances along the travel (n,), metres."""
     found = curve_now(context)
     if found is None or found.path is None:
         return None
     places = np.linspace(0.0, found.arc[-1], PATH_SAMPLES)
-    return _at(found, places) / _metres_per_unit(context), places
+    points = _at(found, places) / _metres_per_unit(context)
+    return points, found.arc[-1] - places if common.settings(context).reverse else places
 
 
 def _metres_per_unit(context: bpy.types.Context) -> float:

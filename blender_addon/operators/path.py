@@ -14,6 +14,7 @@ def new_curve(context: bpy.types.Context) -> bpy.types.Object:
     data = bpy.data.curves.new(CURVE_NAME, "CURVE")
     data.dimensions = "3D"
     ob = bpy.data.objects.new(CURVE_NAME, data)
+    ob.show_in_front = True
     context.collection.objects.link(ob)
     for other in context.view_layer.objects.selected:
         other.select_set(False)
