@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,5 +100,12 @@ def _need_bpy() -> None:
         ) from error
 
 
+def _leave(code: int) -> None:
+    """End the process without C++'s destructors: after some imports Blender's wait for ever for a thread of its own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _leave(main())

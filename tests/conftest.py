@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 # Before numpy is loaded: OpenBLAS starts a thread for every core, and the tests' arrays are too small to gain by it.
@@ -21,12 +22,47 @@ settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "house")
 
 
+_exit_status: list[int] = []
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Remember how it went, for `pytest_unconfigure`."""
+    _exit_status[:] = [int(exitstatus)]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """End at once after the summary: once a .blend was read, Blender 4.5 as a module hangs while the process exits."""
+    if "bpy" in sys.modules and _exit_status:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_exit_status[0])
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests marked ``blender`` are skipped where no bpy is installed."""
     if importlib.util.find_spec("bpy") is None:
         for item in items:
             if item.get_closest_marker("blender"):
                 item.add_marker(pytest.mark.skip(reason="bpy is not installed"))
+
+
+_status = 0
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Remember how the run ended, for `pytest_unconfigure`."""
+    global _status
+    _status = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Leave without C++'s destructors where bpy was loaded: some of Blender's wait for ever for a thread of its own."""
+    if "bpy" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_status)
 
 
 @pytest.fixture(scope="session")

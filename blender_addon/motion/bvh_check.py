@@ -120,7 +120,6 @@ def _header(path: Path, lines: list[str], motion: int) -> tuple[int, float]:
         raise _fault(path, motion + 2, "the file has no frames")
     if not 1e-4 < time < 10.0:
         raise _fault(path, motion + 3, f"a frame time of {time:g} s makes no sense")
-    fps = 1.0 / time
     return frames, _rate(time, lines[motion + 2].partition(".")[2].strip())
 
 

@@ -84,6 +84,20 @@ def flat_footed_rest(clip: Clip, shortest: float = 0.3) -> Skeleton:
     return posed_rest(skeleton, local)
 
 
+def stance_heights(clip: Clip, shortest: float = 0.3) -> tuple[float, float]:
+    """Heights (left, right) of the toe joints when the feet stand flat, metres: medians over a levelled clip.
+
+    They differ where a captured leg is longer or shorter than its skeleton's. A foot that stands flat for less
+    than ``shortest`` seconds in all gets its skeleton's own height.
+    """
+    flat, heights = flat_frames(clip), []
+    for side, foot in enumerate(clip.skeleton.feet):
+        enough = flat[:, side].sum() >= shortest * clip.fps
+        found = np.median(clip.world[0][flat[:, side], foot.toe, 2]) if enough else foot.ball_height
+        heights.append(float(found))
+    return heights[0], heights[1]
+
+
 def _mean_rotation(q: Array) -> Array:
     """Mean (4,) of rotations (n, 4): the largest eigenvector of their outer products."""
     return np.asarray(np.linalg.eigh(q.T @ q)[1][:, -1])
@@ -95,6 +109,8 @@ def retarget(
     *,
     scale_travel: bool = True,
     keep_steps: bool = True,
+    stance: tuple[float, float] | None = None,
+    above_ground: bool = False,
     source_reference: Array | None = None,
     target_reference: Array | None = None,
 ) -> Clip:
@@ -116,6 +132,9 @@ def retarget(
         scale_travel: scale the way along the ground by leg length too, so that steps fit it. When false the
             root keeps its track.
         keep_steps: let the legs reach for the source's steps.
+        stance: heights of the source's left and right toe joint when the feet stand flat, metres, where its captured
+            legs do not agree with its skeleton (`stance_heights`).
+        above_ground: keep the soles of the balls from sinking under height 0.
         source_reference, target_reference: reference poses, rotations in the parents' frames (b, 4); the rest
             poses when not given. Both should stand upright with flat feet; where they face does not matter.
 
@@ -151,7 +170,10 @@ def retarget(
     scale = target.leg_length / source.leg_length
     hips, root = _hips_and_root(clip, source, target, world[:, 0], scale, scale if scale_travel else 1.0)
     if keep_steps and all(skeleton.has(f"{side}_toe") for skeleton in (source, target) for side in SIDES):
-        world = _step_alike(clip, source, target, hips, root, world, scale)
+        goals = _ball_goals(clip, source, target, root, scale, stance)
+        if above_ground:
+            goals[..., 2] = _at_least(goals[..., 2], np.array([foot.ball_height for foot in target.feet]))
+        world = _step_alike(target, hips, world, goals)
     return replace(clip, skeleton=output, hips=hips, rotations=rot.unroll(target.local_rotations(world)), root=root)
 
 
@@ -230,18 +252,32 @@ def _hips_and_root(
     return goal - rot.rotate(turn, rot.inv_rotate(rest_world[0], arm)), root
 
 
-def _step_alike(
-    clip: Clip, source: Skeleton, target: Skeleton, hips: Array, root: Array, world: Array, scale: float
+def _ball_goals(
+    clip: Clip, source: Skeleton, target: Skeleton, root: Array, scale: float, stance: tuple[float, float] | None
 ) -> Array:
-    """World rotations (frames, b, 4) with the legs turned so that the balls of the feet step as the source's do."""
-    balls, _ = source.fk(clip.hips, clip.rotations)
+    """Where the target's toe joints shall be (frames, 2, 3)."""
+    positions, _ = source.fk(clip.hips, clip.rotations)
+    goals = np.empty((len(clip), 2, 3))
+    for side, (theirs, ours) in enumerate(zip(source.feet, target.feet, strict=True)):
+        ball = positions[:, theirs.toe]
+        height = theirs.ball_height if stance is None else stance[side]
+        goals[:, side, :2] = root[:, :2] + scale * (ball[:, :2] - clip.root[:, :2])
+        goals[:, side, 2] = scale * (ball[:, 2] - height) + ours.ball_height
+    return goals
+
+
+def _at_least(height: Array, least: Array, soft: float = 0.01) -> Array:
+    """The greater of two heights, rounded over about ``soft`` metres: at ``least`` a fifth of that more."""
+    over = height - least
+    return np.asarray(least + 0.5 * (over + np.sqrt(over**2 + (0.4 * soft) ** 2)))
+
+
+def _step_alike(target: Skeleton, hips: Array, world: Array, goals: Array) -> Array:
+    """World rotations (frames, b, 4) with the legs turned so that the balls of the feet are at ``goals``."""
     positions, _ = target.fk(hips, target.local_rotations(world))
     world = np.array(world)
-    for theirs, foot in zip(source.feet, target.feet, strict=True):
-        goal = np.empty((len(clip), 3))
-        goal[:, :2] = root[:, :2] + scale * (balls[:, theirs.toe, :2] - clip.root[:, :2])
-        goal[:, 2] = scale * (balls[:, theirs.toe, 2] - theirs.ball_height) + foot.ball_height
-        ankle = goal - (positions[:, foot.toe] - positions[:, foot.ankle])
+    for side, foot in enumerate(target.feet):
+        ankle = goals[:, side] - (positions[:, foot.toe] - positions[:, foot.ankle])
         hinge = rot.rotate(world[:, foot.hip], knee_hinge(target, foot, positions, world))
         hip, knee = positions[:, foot.hip], positions[:, foot.knee]
         reach = _soft_reach(hip, ankle, positions[:, foot.ankle], target.leg_length)

@@ -13,7 +13,7 @@ from .dataset import ACTIONS, Dataset, Source, merged_credits
 from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
 from .levelling import find_floors, levelled
-from .retarget import flat_footed_rest, grounded_rest, retarget
+from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
 from .skeleton import Skeleton
 
@@ -147,7 +147,7 @@ def _onto(clip: Clip, skeleton: Skeleton) -> Clip:
     ):
         return replace(clip, skeleton=skeleton)
     flat = replace(clip, skeleton=grounded_rest(flat_footed_rest(clip)))
-    return with_root(retarget(flat, skeleton))
+    return with_root(with_contacts(retarget(flat, skeleton, stance=stance_heights(clip), above_ground=True)))
 
 
 def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tuple[Clip, Source]]:

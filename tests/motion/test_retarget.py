@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import RigError
-from blender_addon.motion.retarget import flat_footed_rest, grounded_rest, posed_rest, retarget
+from blender_addon.motion.retarget import flat_footed_rest, grounded_rest, posed_rest, retarget, stance_heights
 from blender_addon.motion.skeleton import Skeleton, make_skeleton
 from tests.synthetic import biped, walk
 
@@ -201,3 +201,28 @@ def test_a_target_without_a_leg_is_refused_by_name() -> None:
     lame = replace(target, roles={r: n for r, n in target.roles.items() if r != "left_knee"})
     with pytest.raises(RigError, match="target lacks: left knee"):
         retarget(walk(0.5), lame)
+
+
+def test_a_leg_captured_too_long_still_stands_on_the_ground() -> None:
+    clip = walk(1.0, speed=0.0)
+    skeleton = clip.skeleton
+    clip = replace(clip, rotations=np.tile(skeleton.rest_rotations, (len(clip), 1, 1)),
+                   hips=np.tile(skeleton.offsets[0], (len(clip), 1)))  # fmt: skip
+    offsets = np.array(skeleton.offsets)
+    offsets[skeleton.index("left_ankle"), 2] -= 0.015
+    uneven = replace(clip, skeleton=replace(skeleton, offsets=offsets))
+    left, right = stance_heights(uneven)
+    assert left - right == pytest.approx(-0.015, abs=1e-9)
+    out = retarget(uneven, skeleton, stance=(left, right))
+    toes = out.world[0][:, [foot.toe for foot in skeleton.feet], 2]
+    # The right leg is stretched already and comes down only as far as it reaches.
+    np.testing.assert_allclose(toes, skeleton.ball_height, atol=4e-3)
+
+
+def test_feet_do_not_sink_into_the_ground_when_told_so() -> None:
+    clip = walk(1.0, speed=0.0)
+    low = replace(clip, hips=clip.hips - np.array([0.0, 0.0, 0.1]))
+    toes = [foot.toe for foot in low.skeleton.feet]
+    assert retarget(low, biped()).world[0][:, toes, 2].max() < -0.02
+    out = retarget(low, biped(), above_ground=True).world[0][:, toes, 2]
+    assert 0.024 < out.min() < 0.03
