@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--film", type=Path, help="film to write (MP4)")
     parser.add_argument("--every", type=int, default=0, help="frames from picture to picture (default: 32 in all)")
     parser.add_argument("--frames", help="first:last of the sheet, for a closer look")
-    parser.add_argument("--film-fps", type=float, default=24.0)
+    parser.add_argument("--film-fps", type=float, default=20.0)
     options = parser.parse_args(arguments)
     bpy.ops.wm.open_mainfile(filepath=str(options.blend.resolve()))
     ob = _whom(options.armature)
@@ -64,10 +66,12 @@ def render_sheet(
             scene.frame_set(frame)
             place, yaw = _where(ob)
             for view, turn in (("side", math.pi / 2), ("front", 0.0)):
-                _aim(camera, place, yaw + turn, 5.7)
+                # From the front a little from above: what is climbed stands between.
+                _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9)
                 tile = str(Path(folder) / f"{view}{frame}.png")
                 scene.render.filepath = tile
-                bpy.ops.render.render(write_still=True)
+                with quiet():
+                    bpy.ops.render.render(write_still=True)
                 tiles[view].append(_pixels(tile))
     columns = min(len(frames), 8)
     rows = math.ceil(len(frames) / columns)
@@ -80,13 +84,14 @@ def render_sheet(
     _save(sheet, path)
 
 
-def render_film(ob: bpy.types.Object, path: Path, fps: float = 24.0, size: tuple[int, int] = (640, 480)) -> None:
+def render_film(ob: bpy.types.Object, path: Path, fps: float = 20.0, size: tuple[int, int] = (560, 420)) -> None:
     """The whole motion as a film, seen from the front and side, the camera going along smoothly.
 
     Films are rendered at their own, lower rate: time is remapped, so that it runs at its true speed.
     """
     scene = bpy.context.scene
     _workbench(scene, size)
+    scene.display.render_aa = "FXAA"
     rate = scene.render.fps / scene.render.fps_base
     step = max(rate / fps, 1.0)
     camera = _camera(scene)
@@ -103,14 +108,30 @@ def render_film(ob: bpy.types.Object, path: Path, fps: float = 24.0, size: tuple
         _aim(camera, place, math.radians(-50.0), 5.2, height=1.2)
         camera.keyframe_insert("location", frame=frame)
         camera.keyframe_insert("rotation_euler", frame=frame)
-    scene.render.frame_map_old, scene.render.frame_map_new = 100, max(int(round(100 / step)), 1)
+    scene.render.frame_map_old, scene.render.frame_map_new = min(int(round(100 * step)), 900), 100
     start, end = scene.frame_start, scene.frame_end
     scene.frame_start, scene.frame_end = int(start / step), int(end / step)
     scene.render.fps, scene.render.fps_base = max(int(round(rate / step)), 1), 1.0
     compat.set_output(scene.render, "FFMPEG")
     path.parent.mkdir(parents=True, exist_ok=True)
     scene.render.filepath = str(path)
-    bpy.ops.render.render(animation=True)
+    with quiet():
+        bpy.ops.render.render(animation=True)
+    scene.frame_start, scene.frame_end = start, end
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Blender's own lines about every frame off the terminal."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
 
 
 def _whom(name: str | None) -> bpy.types.Object:

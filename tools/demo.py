@@ -1,0 +1,146 @@
+"""The demo: a Rigify human walks and runs an S curve over hills with stairs, as files to look at.
+
+``python tools/demo.py [--pack PACK] [--out demo]`` writes walk.blend, walk.png (contact sheet, side and front),
+walk.mp4 and report.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+if str(REPOSITORY) not in sys.path:
+    sys.path.insert(0, str(REPOSITORY))
+
+from blender_addon.baking import BakeSettings, solve, write  # noqa: E402
+from blender_addon.batch import find_pack, report_of  # noqa: E402
+from blender_addon.motion.errors import GaitsmithError  # noqa: E402
+from blender_addon.motion.schedule import Mark, Schedule  # noqa: E402
+from blender_addon.scene import setup  # noqa: E402
+from blender_addon.scene.character import add_body  # noqa: E402
+from blender_addon.scene.rigs import read_rig  # noqa: E402
+from blender_addon.scene.shot import read_shot  # noqa: E402
+from blender_addon.systems import packs  # noqa: E402
+from tools import make_rigify  # noqa: E402
+from tools.render_sheet import render_film, render_sheet  # noqa: E402
+
+#: Steps of the stairs: count, rise and tread in metres, and where they begin along y.
+STEPS, RISE, TREAD, FOOT = 6, 0.16, 0.32, -7.0
+_WIDTH = 2.4
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Build, bake, render."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pack", default="biped-lmm", help="path or name of the pack")
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "demo")
+    parser.add_argument("--no-film", action="store_true", help="leave the film out")
+    options = parser.parse_args(arguments)
+    begin = time.perf_counter()
+    pack_path = find_pack(options.pack, Path.cwd())
+    pack, system = packs.read_pack(pack_path), packs.load_system(pack_path)
+    setup.open_rig(make_rigify.cached())
+    setup.set_fps(bpy.context.scene, 60.0)
+    ob = bpy.data.objects[make_rigify.RIG]
+    bpy.data.objects.remove(bpy.data.objects[make_rigify.METARIG])
+    add_body(ob, read_rig(ob))
+    ground, curve = build_ground(), build_curve()
+    reading = time.perf_counter()
+    shot = read_shot(ob, curve, ground)
+    read_seconds = time.perf_counter() - reading
+    marks = [Mark(0.0, 1.1, "walk"), Mark(6.3, 0.7, "walk"), Mark(10.2, 1.2, "walk")]
+    settings = BakeSettings(schedule=Schedule(marks), name="Demo walk", fit_scene=True)
+    solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.info.reference)
+    baked = write(solved, ob)
+    report = report_of(baked, ob, pack.info)
+    report["seconds"] = {"read": round(read_seconds, 4), **{k: round(v, 4) for k, v in baked.seconds.items()}}
+    options.out.mkdir(parents=True, exist_ok=True)
+    setup.save_blend((options.out / "walk.blend").resolve())
+    (options.out / "report.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    if baked.report is not None:
+        sys.stdout.write(baked.report.table() + "\n")
+    stages = ", ".join(f"{name} {value:.3f}" for name, value in report["seconds"].items())
+    sys.stdout.write(f"{len(solved.keys)} frames; seconds: {stages}\nrendering ...\n")
+    sys.stdout.flush()
+    render_sheet(ob, (options.out / "walk.png").resolve())
+    if not options.no_film:
+        render_film(ob, (options.out / "walk.mp4").resolve())
+    sys.stdout.write(f"written to {options.out} in {time.perf_counter() - begin:.0f} s\n")
+
+
+def build_curve() -> bpy.types.Object:
+    """A smooth S that ends on top of the stairs."""
+    places = [(0, 0, 0), (1.6, -2.0, 0), (-1.2, -4.4, 0), (0, -6.6, 0), (0, -10.8, 0)]
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("BEZIER")
+    spline.bezier_points.add(len(places) - 1)
+    for point, place in zip(spline.bezier_points, places, strict=True):
+        point.co = place
+        point.handle_left_type = point.handle_right_type = "AUTO"
+    last = spline.bezier_points[-2]
+    last.handle_left_type = last.handle_right_type = "FREE"
+    last.handle_left, last.handle_right = (0, -5.9, 0), (0, -8.0, 0)
+    ob = bpy.data.objects.new("Path", data)
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+def hill(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Height of the hills in metres; level where the stairs stand."""
+    fade = np.clip((y - (FOOT + 0.2)) / 1.0, 0.0, 1.0)
+    fade = fade * fade * (3.0 - 2.0 * fade)
+    return 0.16 * fade * (np.sin(1.3 * x + 0.4) * np.cos(1.1 * y) + 0.5 * np.sin(0.6 * y))
+
+
+def build_ground() -> bpy.types.Collection:
+    """Hills, and stairs with a landing, in a collection of their own."""
+    collection = bpy.data.collections.new("Ground")
+    bpy.context.scene.collection.children.link(collection)
+    x, y = np.meshgrid(np.linspace(-5, 5, 126), np.linspace(-15, 4, 238), indexing="ij")
+    vertices = np.stack([x, y, hill(x, y)], axis=-1).reshape(-1, 3)
+    k = (np.arange(x.shape[0] - 1)[:, None] * x.shape[1] + np.arange(x.shape[1] - 1)).ravel()
+    faces = np.stack([k, k + x.shape[1], k + x.shape[1] + 1, k + 1], axis=-1)
+    _mesh("Hills", vertices.tolist(), faces.tolist(), (0.42, 0.50, 0.36), collection, smooth=True)
+    for step in range(STEPS):
+        front = FOOT - step * TREAD
+        back = front - TREAD if step < STEPS - 1 else FOOT - STEPS * TREAD - 4.0
+        _box(f"Step {step + 1}", front, back, RISE * (step + 1), collection)
+    return collection
+
+
+def _box(name: str, front: float, back: float, top: float, collection: bpy.types.Collection) -> None:
+    half = 0.5 * _WIDTH
+    vertices = [(x, y, z) for z in (-0.2, top) for y in (back, front) for x in (-half, half)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    _mesh(name, vertices, faces, (0.62, 0.58, 0.52), collection)
+
+
+def _mesh(name, vertices, faces, colour, collection, smooth=False) -> None:  # type: ignore[no-untyped-def]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, [], faces)
+    material = bpy.data.materials.get(f"Demo {colour}") or bpy.data.materials.new(f"Demo {colour}")
+    material.diffuse_color = (*colour, 1.0)
+    mesh.materials.append(material)
+    mesh.polygons.foreach_set("use_smooth", [smooth] * len(mesh.polygons))
+    collection.objects.link(bpy.data.objects.new(name, mesh))
+
+
+if __name__ == "__main__":
+    code = 0
+    try:
+        main()
+    except GaitsmithError as error:
+        sys.stderr.write(f"error: {error}\n")
+        code = 2
+    sys.stdout.flush()
+    # Blender 4.5 may hang at exit where Rigify was at work.
+    os._exit(code)
