@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.metrics_reference import CaptureReference, Reference, capture_reference
@@ -16,6 +19,7 @@ from blender_addon.motion.rotations import Array
 from blender_addon.motion.schedule import Schedule
 from blender_addon.motion.terrain import Terrain
 from blender_addon.systems.database import Database
+from blender_addon.systems.features import clip_features
 from blender_addon.systems.motion_matching import MotionMatching
 from blender_addon.systems.protocol import System
 from blender_addon.systems.synthesis import SynthesisSettings, synthesise
@@ -39,12 +43,15 @@ class Walker:
         system: what walks.
         speeds: lowest and highest speed it covers, m/s.
         capture: the measured source frames, or only their table by speed, or neither.
+        database: the capture's features; where the system has no source frames, those nearest to what
+            it made count as its source.
         settings, limits: the dials.
     """
 
     system: System
     speeds: tuple[float, float]
     capture: CaptureReference | Reference | None = None
+    database: Database | None = None
     settings: SynthesisSettings = field(default_factory=SynthesisSettings)
     limits: Limits = field(default_factory=Limits)
 
@@ -62,8 +69,15 @@ class Walker:
             raise ValueError("the benches judge planted motion")
         reference = self.capture
         if isinstance(reference, CaptureReference):
-            reference = reference.reference(made.source if made.source.max() >= 0 else None)
+            reference = reference.reference(made.source if made.source.max() >= 0 else self._nearest(made.followed))
         return Walked(made.clip, plan, made.planted, reference)
+
+    def _nearest(self, clip: Clip) -> npt.NDArray[np.int64] | None:
+        """The capture's frames that are most like each frame of the clip."""
+        if self.database is None:
+            return None
+        features = self.database.normalizer.apply(clip_features(clip))
+        return np.array([self.database.index.nearest(row)[0] for row in features])
 
 
 def load_walker(pack: Path | None, database: Path | None, speeds: tuple[float, float] = (0.3, 2.0)) -> Walker:
@@ -81,6 +95,6 @@ def load_walker(pack: Path | None, database: Path | None, speeds: tuple[float, f
     if pack is not None:
         from blender_addon.systems.packs import load_system, read_pack
 
-        return Walker(load_system(pack), read_pack(pack).speeds, capture)
+        return Walker(load_system(pack), read_pack(pack).speeds, capture, built)
     assert built is not None
-    return Walker(MotionMatching(built), speeds, capture)
+    return Walker(MotionMatching(built), speeds, capture, built)
