@@ -105,7 +105,7 @@ def render_film(ob: bpy.types.Object, path: Path, fps: float = 20.0, size: tuple
     padded = np.pad(numbers[:, :3], ((width, width), (0, 0)), mode="edge")
     smooth = np.stack([np.convolve(padded[:, k], kernel / kernel.sum(), "same") for k in range(3)], -1)[width:-width]
     for place, frame in zip(smooth, numbers[:, 3], strict=True):
-        _aim(camera, place, math.radians(-50.0), 5.2, height=1.2)
+        _aim(camera, place, math.radians(-50.0), 8.5, height=1.2)
         camera.keyframe_insert("location", frame=frame)
         camera.keyframe_insert("rotation_euler", frame=frame)
     scene.render.frame_map_old, scene.render.frame_map_new = min(int(round(100 * step)), 900), 100
