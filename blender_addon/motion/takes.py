@@ -13,6 +13,7 @@ from .dataset import ACTIONS, Dataset, Source, merged_credits
 from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
 from .levelling import find_floors, levelled
+from .reference_pose import without_reference_pose
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
 from .skeleton import Skeleton
@@ -153,11 +154,15 @@ def _onto(clip: Clip, skeleton: Skeleton) -> Clip:
 def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tuple[Clip, Source]]:
     fps, rate = clip.fps, take.clip.fps
     glitches = find_glitches(take.clip)
+    begin, end = without_reference_pose(clip)
+    if begin or end < len(clip):
+        dropped = f"{begin} and {len(clip) - end} frames with the arms held out dropped at its ends"
+        source = replace(source, defects=(*source.defects, dropped))
     found = []
     for first, last in take.ranges or ((source.first, source.last),):
         first, last = max(first, source.first), min(last, source.last)
         start, stop = (round((frame - source.first) * fps / rate) for frame in (first, last))
-        stop = min(stop, len(clip))
+        start, stop = max(start, begin), min(stop, end)
         if stop - start < shortest * fps:
             continue
         name = clip.name if not take.ranges else f"{clip.name} {first}-{last}"
