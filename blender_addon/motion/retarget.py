@@ -144,29 +144,13 @@ def retarget(
     Raises:
         RigError: a required role is missing.
     """
-    source, output = clip.skeleton, target
-    for skeleton, whose in ((source, "motion's skeleton"), (target, "target")):
-        if skeleton.missing_roles:
-            missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)
-            raise RigError(f"The {whose} lacks: {missing}", "Map these bones by hand")
+    _check_roles(clip.skeleton, target)
+    output, source = target, clip.skeleton
     if source_reference is not None:
         source = posed_rest(source, source_reference)
     if target_reference is not None:
         target = posed_rest(target, target_reference)
-    from_rest, to_rest = _forward_rest(source), _forward_rest(target)
-    away = _turns(clip, source, from_rest[1])
-    wanted = _target_turns(away, source, target)
-    aligned = _alignments(source, target, from_rest[0], to_rest[0])
-    frames = len(clip)
-    world = np.empty((frames, len(target), 4))
-    role_of = {name: role for role, name in target.roles.items()}
-    for joint, name in enumerate(target.names):
-        role = role_of.get(name, "")
-        if role in wanted:
-            rest = rot.mul(aligned.get(role, rot.IDENTITY), to_rest[1][joint])
-            world[:, joint] = rot.mul(wanted[role], rest)
-        else:
-            world[:, joint] = rot.mul(world[:, target.parents[joint]], target.rest_rotations[joint])
+    world = _turned(clip, source, target)
     scale = target.leg_length / source.leg_length
     hips, root = _hips_and_root(clip, source, target, world[:, 0], scale, scale if scale_travel else 1.0)
     if keep_steps and all(skeleton.has(f"{side}_toe") for skeleton in (source, target) for side in SIDES):
@@ -175,6 +159,30 @@ def retarget(
             goals[..., 2] = _at_least(goals[..., 2], np.array([foot.ball_height for foot in target.feet]))
         world = _step_alike(target, hips, world, goals)
     return replace(clip, skeleton=output, hips=hips, rotations=rot.unroll(target.local_rotations(world)), root=root)
+
+
+def _check_roles(source: Skeleton, target: Skeleton) -> None:
+    for skeleton, whose in ((source, "motion's skeleton"), (target, "target")):
+        if skeleton.missing_roles:
+            missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)
+            raise RigError(f"The {whose} lacks: {missing}", "Map these bones by hand")
+
+
+def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
+    """World rotations (frames, b, 4) of the target's joints, by what the source's do."""
+    from_rest, to_rest = _forward_rest(source), _forward_rest(target)
+    wanted = _target_turns(_turns(clip, source, from_rest[1]), target)
+    aligned = _alignments(source, target, from_rest[0], to_rest[0])
+    world = np.empty((len(clip), len(target), 4))
+    role_of = {name: role for role, name in target.roles.items()}
+    for joint, name in enumerate(target.names):
+        role = role_of.get(name, "")
+        if role in wanted:
+            rest = rot.mul(aligned.get(role, rot.IDENTITY), to_rest[1][joint])
+            world[:, joint] = rot.mul(wanted[role], rest)
+        else:
+            world[:, joint] = rot.mul(world[:, target.parents[joint]], target.rest_rotations[joint])
+    return world
 
 
 def _forward_rest(skeleton: Skeleton) -> tuple[Array, Array]:
@@ -194,7 +202,7 @@ def _turns(clip: Clip, source: Skeleton, rest: Array) -> dict[str, Array]:
     }
 
 
-def _target_turns(away: dict[str, Array], source: Skeleton, target: Skeleton) -> dict[str, Array]:
+def _target_turns(away: dict[str, Array], target: Skeleton) -> dict[str, Array]:
     """What each of the target's roles shall do; roles that nothing tells about are left out."""
     chain = [away["hips"]] + [away[role] for role in SPINE if role in away]
     wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE}
