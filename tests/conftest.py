@@ -22,23 +22,6 @@ settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "house")
 
 
-_exit_status: list[int] = []
-
-
-def pytest_sessionfinish(exitstatus: int) -> None:
-    """Remember how it went, for `pytest_unconfigure`."""
-    _exit_status[:] = [int(exitstatus)]
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure() -> None:
-    """End at once after the summary: once a .blend was read, Blender 4.5 as a module hangs while the process exits."""
-    if "bpy" in sys.modules and _exit_status:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(_exit_status[0])
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests marked ``blender`` are skipped where no bpy is installed."""
     if importlib.util.find_spec("bpy") is None:
