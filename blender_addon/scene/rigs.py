@@ -148,7 +148,7 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
         probes = tuple(rigify.probe(name) for name in probes)
     return Rig(
         ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale, facing,
-        root_height, _notes(ob, found),
+        root_height, _notes(ob, found, controls, switches),
     )  # fmt: skip
 
 
@@ -289,8 +289,21 @@ def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], skeleton: Sk
         )
 
 
-def _notes(ob: bpy.types.Object, found: BoneMap) -> tuple[str, ...]:
+def _notes(
+    ob: bpy.types.Object, found: BoneMap, controls: Sequence[Control], switches: Sequence[tuple[str, float]]
+) -> tuple[str, ...]:
     notes = []
+    keyed_off = {path for path, value in switches if value == 0.0}
+    held = [
+        control.bone for control in controls for constraint in ob.pose.bones[control.bone].constraints
+        if not constraint.mute and constraint.influence > 0.0
+        and f'pose.bones["{control.bone}"].constraints["{constraint.name}"].influence' not in keyed_off
+    ]  # fmt: skip
+    if held:
+        names = ", ".join(dict.fromkeys(held[:4]))
+        notes.append(f"Constraints may overrule the keys of {names}: mute them, or map the bones that control them")
+    if ob.data.pose_position == "REST":
+        notes.append("The armature shows its rest position: choose Pose Position in its data to see the motion")
     unsure = [role.replace("_", " ") for role, value in found.confidence.items() if value < 0.5]
     if unsure:
         notes.append(f"Not sure about these bones: {', '.join(unsure)}")

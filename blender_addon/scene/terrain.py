@@ -23,6 +23,8 @@ IntArray = npt.NDArray[np.int64]
 SOLID_TYPES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 #: Width of the ground that is read to each side of the path, metres.
 MARGIN = 1.2
+_KEPT_FIELDS = 4
+_fields: dict[tuple[int, ...], HeightField] = {}
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,17 @@ def read_ground(
     path: Array,
     character: bpy.types.Object | None = None,
 ) -> HeightField:
-    """The field of heights of objects or a collection under a path (n, 3), metres; see `height_field`."""
-    return height_field(read_triangles(ground_objects(ground, character)), path)
+    """The field of heights of objects or a collection under a path (n, 3), metres; see `height_field`.
+
+    The last few are kept: a bake after a change of speed draws nothing anew.
+    """
+    found = read_triangles(ground_objects(ground, character))
+    key = (found.key, len(found.faces), zlib.crc32(np.ascontiguousarray(path).tobytes()), len(path))
+    if key not in _fields:
+        while len(_fields) >= _KEPT_FIELDS:
+            _fields.pop(next(iter(_fields)))
+        _fields[key] = height_field(found, path)
+    return _fields[key]
 
 
 def _belongs_to(ob: bpy.types.Object, character: bpy.types.Object | None) -> bool:

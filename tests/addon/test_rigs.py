@@ -107,3 +107,17 @@ def test_presets_come_back_as_saved_and_rubbish_is_refused(tmp_path) -> None:
         path.write_text(text)
         with pytest.raises(RigError, match="no bone map"):
             BoneMap.load(path)
+
+
+def test_constraints_that_would_overrule_the_keys_and_the_rest_position_are_noted() -> None:
+    ob = armature_of(biped())
+    assert not any("overrule" in note for note in read_rig(ob).notes)
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    hold = ob.pose.bones["Head"].constraints.new("DAMPED_TRACK")
+    hold.target = target
+    ob.data.pose_position = "REST"
+    notes = " ".join(read_rig(ob).notes)
+    assert "Head" in notes and "rest position" in notes
+    hold.mute = True
+    assert "Head" not in " ".join(read_rig(ob).notes)

@@ -158,3 +158,11 @@ def test_no_ground_and_no_faces_are_refused() -> None:
         read_ground(mesh([(0, 0, 0)], []), LINE)
     with pytest.raises(TerrainError, match="nothing to stand on"):
         read_ground(bpy.data.collections.new("Nothing"), LINE)
+
+
+def test_the_same_ground_is_not_drawn_twice_and_a_changed_one_is() -> None:
+    ob = plane(-2, -3, 8, 3)
+    first = read_ground(ob, LINE)
+    assert read_ground(ob, LINE) is first
+    ob.location.z = 0.3
+    assert np.allclose(read_ground(ob, LINE).height(np.array([[1.0, 0.0]])), 0.3)
