@@ -3,11 +3,13 @@
 #   make demo PYTHON=/usr/bin/python3.11     another Python (3.11 or 3.13)
 #   make test TESTS=tests/motion             only some of the tests
 
-VENV   ?= .venv
-TESTS  ?=
-DATA   ?= ../shared/data
-PYTHON ?= $(shell tools/find_python.sh 3.11 3.13)
-RUN    := $(VENV)/bin/python
+VENV    ?= .venv
+TESTS   ?=
+TRAIN   ?=
+DATA    ?= ../shared/data
+DATASET ?= build/biped-dataset
+PYTHON  ?= $(shell tools/find_python.sh 3.11 3.13)
+RUN     := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench check pack zip clean distclean system env env-test env-train env-tools
@@ -35,21 +37,24 @@ env-tools: system
 	@"$(PYTHON)" tools/environment.py $(VENV) run test train tools
 
 demo: env
-	$(RUN) tools/demo.py --out demo
+	$(RUN) -m tools.demo --out demo
 
 test: env-test
 	$(RUN) -m pytest $(TESTS)
 
 bench: env-train
-	$(RUN) tools/bench.py
+	$(RUN) -m tools.bench --dataset $(DATASET) --data "$(DATA)"
 
 check: env-tools
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 	$(RUN) -m pytest -q tests/test_architecture.py
 
+# With TRAIN="--minutes 30" in less time; with TRAIN=--resume where an interrupted run stopped.
 pack: env-train
-	$(RUN) tools/build_shipped_pack.py --data "$(DATA)"
+	$(RUN) -m blender_addon ingest --recipe training/recipes/biped.toml --data "$(DATA)" --out $(DATASET)
+	$(RUN) -m training train lmm $(DATASET) --out blender_addon/packs/biped-lmm --title "Biped" $(TRAIN)
+	$(RUN) -m training evaluate blender_addon/packs/biped-lmm $(DATASET)
 
 zip: env
 	$(RUN) tools/stage_extension.py --out dist

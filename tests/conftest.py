@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def pytest_sessionfinish(exitstatus: int) -> None:
 def pytest_unconfigure() -> None:
     """Leave without C++'s destructors where bpy was loaded: some of Blender's wait for ever for a thread of its own."""
     if "bpy" in sys.modules:
+        shutil.rmtree(sys.modules["bpy"].app.tempdir, ignore_errors=True)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(_status)

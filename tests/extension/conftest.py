@@ -43,7 +43,7 @@ def in_blender(resources: Path) -> Step:
     """Run one step of driver.py in a new process that sees the configuration but not the checkout."""
     # Nothing in the environment may lead to the checkout or to another configuration.
     env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_"))}
-    env["BLENDER_USER_RESOURCES"] = str(resources)
+    env["BLENDER_USER_RESOURCES"] = env["TMPDIR"] = str(resources)
 
     def step(name: str, *arguments: object, timeout: float = 300.0) -> dict[str, Any]:
         # The driver is copied beside the configuration: a script's folder is on its search path.
