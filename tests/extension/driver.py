@@ -128,8 +128,8 @@ def hips_at(armature: Any, frame: int) -> list[float]:
 
     bpy.context.scene.frame_set(frame)
     evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    hips = next(row.bone for row in bpy.context.scene.gaitsmith.bones if row.role == "hips")
-    place = evaluated.matrix_world @ evaluated.pose.bones[hips].matrix.translation
+    hips = next(bone for bone in evaluated.pose.bones if "hips" in bone.name.lower())
+    place = evaluated.matrix_world @ hips.matrix.translation
     return [round(place.x, 4), round(place.y, 4)]
 
 
