@@ -46,7 +46,8 @@ class Platform:
 PLATFORMS: dict[str, Platform] = {
     each.name: each
     for each in (
-        Platform("linux-x64", "manylinux_2_28_x86_64"),
+        # Linux distributions build Blender with their own, newer Python.
+        Platform("linux-x64", "manylinux_2_28_x86_64", pythons=(*PYTHON_VERSIONS, "3.14")),
         Platform("windows-x64", "win_amd64"),
         Platform("windows-arm64", "win_arm64"),
         Platform("macos-arm64", "macosx_14_0_arm64"),
