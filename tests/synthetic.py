@@ -73,7 +73,8 @@ def walk(seconds: float = 4.0, speed: float = 1.0, turning: float = 0.0, fps: fl
         rotations[:, skeleton.index(f"{side}_knee")] = rot.from_axis_angle(across, 0.1 + 1.2 * lift)
         rotations[:, skeleton.index(f"{side}_ankle")] = rot.from_axis_angle(-across, 0.1)
         hang = rot.from_axis_angle(np.array([0.0, 1.0, 0.0]), 1.3 * sign)
-        rotations[:, skeleton.index(f"{side}_shoulder")] = rot.mul(rot.from_axis_angle(across, 0.6 * swing * wave), hang)
+        shoulder = rot.from_axis_angle(across, 0.6 * swing * wave)
+        rotations[:, skeleton.index(f"{side}_shoulder")] = rot.mul(shoulder, hang)
         contacts[:, column] = (sign * np.cos(cycle) <= 0.0) if speed > 0 else True
     rotations[:, 0] = rot.from_yaw(yaw)
     hips = np.concatenate([place, np.full((len(t), 1), 0.91)], axis=1)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACK = ROOT / "blender_addon" / "packs" / "biped-lmm"
 RECIPE = ROOT / "training" / "recipes" / "biped.toml"
 #: One thread everywhere: figures of several threads cannot be compared between machines.
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def section(title: str, *arguments: str) -> bool:

@@ -1,4 +1,4 @@
-"""Many quality reports in one short table: for each figure its median, its worst case and how many are within the limit."""
+"""Many quality reports in one short table: each figure's median, its worst case and how many are within the limit."""
 
 from __future__ import annotations
 

@@ -20,17 +20,17 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
-from blender_addon.baking import BakeSettings, solve, write  # noqa: E402
-from blender_addon.batch import find_pack, report_of  # noqa: E402
-from blender_addon.motion.errors import GaitsmithError  # noqa: E402
-from blender_addon.motion.schedule import Mark, Schedule  # noqa: E402
-from blender_addon.scene import setup  # noqa: E402
-from blender_addon.scene.character import add_body  # noqa: E402
-from blender_addon.scene.rigs import read_rig  # noqa: E402
-from blender_addon.scene.shot import read_shot  # noqa: E402
-from blender_addon.systems import packs  # noqa: E402
-from tools import make_rigify  # noqa: E402
-from tools.render_sheet import render_film, render_sheet  # noqa: E402
+from blender_addon.baking import BakeSettings, solve, write
+from blender_addon.batch import find_pack, report_of
+from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.schedule import Mark, Schedule
+from blender_addon.scene import setup
+from blender_addon.scene.character import add_body
+from blender_addon.scene.rigs import read_rig
+from blender_addon.scene.shot import read_shot
+from blender_addon.systems import packs
+from tools import make_rigify
+from tools.render_sheet import render_film, render_sheet
 
 #: Steps of the stairs: count, rise and tread in metres, and where they begin along y.
 STEPS, RISE, TREAD, FOOT = 6, 0.16, 0.32, -7.0

@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
-from blender_addon.scene import compat  # noqa: E402
+from blender_addon.scene import compat
 
 TILE = (200, 260)
 _LOOK_AT = 0.95

@@ -1,4 +1,4 @@
-"""Find where a take still shows the actor's reference pose: arms held out, waiting for the recording to begin or end."""
+"""Find where a take still shows the actor's reference pose: arms held out, waiting for the start or the end."""
 
 from __future__ import annotations
 

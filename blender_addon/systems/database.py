@@ -117,7 +117,8 @@ class Database:
     def reweighted(self, weights: Mapping[str, float]) -> Database:
         """The same data with other feature weights."""
         normalizer = Normalizer.fit(self.raw.astype(np.float64), self.layout, weights)
-        return Database(**{**{name: getattr(self, name) for name in self.__dataclass_fields__}, "normalizer": normalizer})
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return Database(**{**fields, "normalizer": normalizer})
 
     def poses(self, frames: npt.NDArray[np.int64]) -> Poses:
         """Poses at frame indices (...,), in double precision."""

@@ -38,7 +38,8 @@ def test_a_take_with_the_arms_down_is_kept_whole():
 def test_a_take_that_never_lowers_its_arms_has_nothing_left():
     clip = walk(2.0)
     tpose = type(clip)(
-        clip.skeleton, clip.fps, clip.hips, np.tile(clip.skeleton.rest_rotations, (len(clip), 1, 1)), clip.root, clip.contacts
+        clip.skeleton, clip.fps, clip.hips, np.tile(clip.skeleton.rest_rotations, (len(clip), 1, 1)),
+        clip.root, clip.contacts,
     )
     first, last = without_reference_pose(tpose)
     assert first == last
