@@ -21,6 +21,7 @@ from .motion.planting import Planted, plant_feet
 from .motion.report import Asked, judge
 from .motion.retarget import retarget
 from .motion.rotations import Array
+from .motion.runs import runs
 from .motion.schedule import Schedule
 from .scene.channels import Channel, channels_of
 from .scene.shot import Shot
@@ -241,14 +242,13 @@ def stands(clip: Clip, first: int = 0) -> dict[str, list[list[int]]]:
     """``left`` and ``right``: [first, last] frame of each contact, counted from ``first``."""
     found: dict[str, list[list[int]]] = {}
     for column, side in enumerate(("left", "right")):
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], clip.contacts[:, column], [False]]).astype(int)))
-        found[side] = [[int(a) + first, int(b) - 1 + first] for a, b in edges.reshape(-1, 2)]
+        found[side] = [[a + first, b - 1 + first] for a, b in runs(clip.contacts[:, column])]
     return found
 
 
 def landings(clip: Clip) -> tuple[tuple[str, int], ...]:
     """(text, frame) of each foot's landings, in order."""
-    found = [(begin, side) for side, runs in stands(clip).items() for begin, _ in runs]
+    found = [(begin, side) for side, spans in stands(clip).items() for begin, _ in spans]
     return tuple((f"{side[0].upper()} foot", begin) for begin, side in sorted(found))
 
 

@@ -10,13 +10,6 @@ import numpy.typing as npt
 from .rotations import Array
 
 BoolArray = npt.NDArray[np.bool_]
-Runs = list[tuple[int, int]]
-
-
-def runs(mask: BoolArray) -> Runs:
-    """Stretches [first, last) of true values in a mask (f,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def minimum_jerk(u: Array) -> Array:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations as rot
-from .bridging import bridge, per_stand, runs, soft_positive
+from .bridging import bridge, per_stand, soft_positive
 from .feet import FLAT_PITCH, FLAT_RISE, FootMotion, FootTarget, sole_points
 from .footfalls import Footfalls
 from .rotations import UP, Array
+from .runs import runs
 from .terrain import Terrain
 
 #: Powers of u and 1 - u: lifts early, in the middle and late in a swing; all C2 at both ends.

@@ -9,6 +9,7 @@ import numpy as np
 from .clip import BoolArray, Clip
 from .filters import derivative
 from .rotations import Array
+from .runs import runs
 
 #: Leg length (hip to knee to ankle) in metres for which the default thresholds hold.
 REFERENCE_LEG = 0.87
@@ -86,13 +87,6 @@ def clean_runs(states: BoolArray, shortest: int) -> BoolArray:
                 if last - first <= shortest and first > 0 and last < len(column):
                     column[first:last] = not value
     return states
-
-
-def runs(states: BoolArray, value: bool = True) -> list[tuple[int, int]]:
-    """The runs of ``value`` in ``states`` (frames,) as half-open ranges [first, last)."""
-    same = np.concatenate([[False], np.asarray(states, dtype=bool) == value, [False]])
-    edges = np.flatnonzero(same[1:] != same[:-1])
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def foot_joints(clip: Clip) -> Array:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .bridging import BoolArray, Runs, runs
+from .bridging import BoolArray
 from .rotations import Array
+from .runs import Runs, runs
 
 
 @dataclass(frozen=True)

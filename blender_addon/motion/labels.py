@@ -7,10 +7,11 @@ import numpy.typing as npt
 
 from . import rotations as rot
 from .clip import BoolArray, Clip
-from .contacts import ContactSettings, detect_contacts, runs
+from .contacts import ContactSettings, detect_contacts
 from .dataset import ACTIONS
 from .filters import derivative, lowpass
 from .rotations import Array
+from .runs import runs
 
 #: Root speeds in m/s: below the first a character stands, above the second it runs
 #: whatever its feet do, below the third it does not run.

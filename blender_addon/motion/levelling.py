@@ -9,8 +9,9 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
-from .contacts import detect_contacts, flat_frames, foot_joints, runs
+from .contacts import detect_contacts, flat_frames, foot_joints
 from .rotations import Array
+from .runs import runs
 
 #: Scatter of a flat contact's height about the floor, metres, and how far floors tilt (slope). Together they
 #: say how far the points of a take are believed: one that covers little ground keeps a tilt near zero.

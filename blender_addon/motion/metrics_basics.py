@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .clip import BoolArray, Clip
 from .rotations import Array
+from .runs import runs
 
 IntArray = npt.NDArray[np.int64]
 
@@ -35,8 +36,7 @@ def at_measuring_rate(clip: Clip) -> Clip:
 
 def intervals(mask: BoolArray) -> IntArray:
     """The runs of true values in ``mask`` (f,): (n, 2) of first frame and frame after the last."""
-    edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
-    return np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)], axis=-1)
+    return np.array(runs(mask), dtype=np.int64).reshape(-1, 2)
 
 
 def low_pass(values: Array, cutoff_hz: float, fps: float) -> Array:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from .clip import BoolArray, Clip, interpolate_cubic
 from .filters import derivative, lowpass
 from .inertialize import inertialize_positions, inertialize_rotations
 from .rotations import Array, normalize, unroll
+from .runs import runs
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def settle(clip: Clip, standing: BoolArray, settings: SettleSettings | None = No
     times = np.arange(len(clip), dtype=np.float64)
     jumps: list[int] = []
     arrived = _arrived(clip, settings)
-    for begin, end in _runs(standing):
-        first = next((a for a, b in _runs(arrived[begin:end]) if b - a > settings.ease * clip.fps), None)
+    for begin, end in runs(standing):
+        first = next((a for a, b in runs(arrived[begin:end]) if b - a > settings.ease * clip.fps), None)
         if first is None:
             continue
         first += begin
@@ -90,8 +90,3 @@ def _slowed(frames: int, fps: float, settings: SettleSettings) -> Array:
     t = np.clip(np.arange(frames) / max(settings.ease * fps, 1.0), 0.0, 1.0)
     rate = 1.0 + (settings.pace - 1.0) * t * t * (3.0 - 2.0 * t)
     return np.concatenate([[0.0], np.cumsum(rate)[:-1]])
-
-
-def _runs(mask: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

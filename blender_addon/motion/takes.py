@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .clip import Clip
-from .contacts import runs, with_contacts
+from .contacts import with_contacts
 from .dataset import ACTIONS, Dataset, Source, merged_credits
 from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
@@ -16,6 +16,7 @@ from .levelling import find_floors, levelled
 from .reference_pose import without_reference_pose
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
+from .runs import runs
 from .skeleton import Skeleton
 
 LEVELS: tuple[str, ...] = ("tilt", "height", "slope", "none")

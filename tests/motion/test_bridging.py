@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.bridging import bridge, minimum_jerk, per_stand, runs, upper_envelope
+from blender_addon.motion.bridging import bridge, minimum_jerk, per_stand, upper_envelope
+from blender_addon.motion.runs import runs
 
 
 @given(st.lists(st.booleans(), max_size=60))

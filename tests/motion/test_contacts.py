@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.contacts import clean_runs, detect_contacts, flat_frames, hysteresis, runs, with_contacts
+from blender_addon.motion.contacts import clean_runs, detect_contacts, flat_frames, hysteresis, with_contacts
+from blender_addon.motion.runs import runs
 from tests.synthetic import walk
 
 

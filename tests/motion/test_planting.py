@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from blender_addon.motion import courses
 from blender_addon.motion import rotations as rot
-from blender_addon.motion.bridging import minimum_jerk, runs
+from blender_addon.motion.bridging import minimum_jerk
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.feet import FootShape
 from blender_addon.motion.foothold import find_footholds
 from blender_addon.motion.planting import Planted, PlantSettings, plant_feet
+from blender_addon.motion.runs import runs
 from blender_addon.motion.terrain import FlatGround, HeightField, Terrain
 from tests.synthetic import biped, walk
 
