@@ -26,11 +26,6 @@ ARROWS: dict[str, set[str]] = {
     # The modules at the top of blender_addon: registration, properties, preferences, jobs, the command line.
     "addon": {"scene", "systems", "motion", "operators", "panels", "overlays"},
 }
-#: Plain data, built on `motion` alone: any part that may use `motion` may use these.
-PLAIN: dict[str, str] = {
-    "blender_addon.recipes": "which takes make a data set",
-    "blender_addon.overlays.picture": "a clip as arrays ready to be drawn",
-}
 PARTS = tuple(part for part in ARROWS if part not in ("addon", "training"))
 
 #: Part -> modules from outside that must not occur in it at all ...
@@ -110,26 +105,16 @@ def target_of(name: str) -> str | None:
     return rest[0] if rest and rest[0] in PARTS else "addon"
 
 
-def is_of(name: str, module: str) -> bool:
-    """Whether an imported name is a module or something in it."""
-    return f"{name}.".startswith(f"{module}.")
-
-
-def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
-
-
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("path", modules(), ids=name_of)
 def test_imports_follow_the_arrows(path: Path) -> None:
-    plain = any(is_of(module_name(path), module) for module in PLAIN)
-    part = "systems" if plain else part_of(path)
+    part = part_of(path)
     wrong = []
     for name, at_top, line in imports(path):
-        target = "motion" if any(is_of(name, module) for module in PLAIN) else target_of(name)
+        target = target_of(name)
         outside = name.split(".")[0]
         if target is not None and target != part and target not in ARROWS[part]:
             wrong.append(f"line {line}: {part} must not import {name}")

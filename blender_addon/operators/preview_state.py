@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..motion.errors import GaitsmithError
-from ..overlays.picture import Picture
+from ..motion.picture import Picture
 from . import common, flow
 from .worker import Worker
 

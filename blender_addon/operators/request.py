@@ -14,9 +14,9 @@ from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import QualityReport
 from ..motion.path import RootPath
+from ..motion.picture import LIFT_M, Picture, picture
 from ..motion.plan import Limits, Plan, make_plan
 from ..motion.schedule import STAND, Mark, Schedule
-from ..overlays.picture import LIFT_M, Picture, picture
 from ..systems.synthesis import SynthesisSettings
 from . import common
 from .worker import Progress

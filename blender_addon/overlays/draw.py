@@ -12,8 +12,8 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
+from ..motion.picture import Picture
 from ..operators import common, flow, preview_state, training_session
-from .picture import Picture
 
 Colour = tuple[float, float, float, float]
 

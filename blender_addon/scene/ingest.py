@@ -13,10 +13,10 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.dataset import Dataset
 from ..motion.errors import ClipError, DatasetError
+from ..motion.recipes import DataFolder, Family, load_recipe
 from ..motion.retarget import grounded_rest, posed_rest
 from ..motion.skeleton import Skeleton
 from ..motion.takes import Take, prepare
-from ..recipes import DataFolder, Family, load_recipe
 from .importers import ImportOptions, import_clips
 from .read_actions import read_action, skeleton_of
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .motion.errors import DatasetError
+from .errors import DatasetError
 
 _TOP = {"name", "fps", "skeleton", "ball_height", "shortest", "held_out", "family", "takes"}
 _FAMILY = {"scale", "licence", "credit", "rest", "forward", "up", "fps"}
@@ -40,7 +40,7 @@ class Family:
 
 @dataclass(frozen=True)
 class TakeSpec:
-    """One file of a recipe; fields as in `motion.takes.Take`."""
+    """One file of a recipe; fields as in `takes.Take`."""
 
     path: str
     family: Family

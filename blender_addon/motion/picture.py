@@ -1,4 +1,4 @@
-"""What the overlay draws, as plain arrays made once from a clip; no bpy, no gpu."""
+"""A clip as plain arrays ready to be drawn at any frame: bones, footprints, planned path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..motion.clip import Clip
+from . import rotations as rot
+from .clip import Clip
+from .runs import runs
 
 Points = npt.NDArray[np.float32]
 
@@ -66,10 +68,6 @@ class Picture:
         body: Points = self.segments[low] * (1 - share) + self.segments[high] * share
         return body
 
-    def frames_of_scene(self, scene_fps: float) -> int:
-        """How many frames of the scene the picture lasts."""
-        return round((len(self) - 1) / self.fps * scene_fps)
-
 
 def bone_segments(clip: Clip) -> Points:
     """Lines from each joint to its parent, and out to the tails of the last joints (frames, 2 * lines, 3)."""
@@ -78,8 +76,6 @@ def bone_segments(clip: Clip) -> Points:
     joints = np.arange(1, len(parents))
     ends = [j for j in range(len(parents)) if j not in set(clip.skeleton.parents)]
     ends = [j for j in ends if np.linalg.norm(clip.skeleton.tails[j]) > 1e-4]
-    from ..motion import rotations as rot
-
     tails = positions[:, ends] + rot.rotate(rotations[:, ends], clip.skeleton.tails[ends])
     starts = np.concatenate([positions[:, parents[1:]], positions[:, ends]], axis=1)
     stops = np.concatenate([positions[:, joints], tails], axis=1)
@@ -89,12 +85,11 @@ def bone_segments(clip: Clip) -> Points:
 
 def footprints(clip: Clip) -> tuple[Footprint, ...]:
     """One outline for each contact of each foot, where the foot stands in the middle of it."""
-    from ..motion import rotations as rot
-
     positions, rotations = clip.world
     found = []
     for side, foot in enumerate(clip.skeleton.feet):
-        for first, last in runs(clip.contacts[:, side]):
+        for first, end in runs(clip.contacts[:, side]):
+            last = end - 1
             middle = (first + last) // 2
             heel = positions[middle, foot.ankle] + rot.rotate(rotations[middle, foot.ankle], foot.heel)
             tip = positions[middle, foot.toe] + rot.rotate(rotations[middle, foot.toe], foot.tip)
@@ -110,12 +105,6 @@ def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners
     angle = np.linspace(0.0, 2 * np.pi, corners + 1)[:, None]
     ring = (heel + tip) / 2 + np.cos(angle) * along + np.sin(angle) * across + [0.0, 0.0, LIFT_M]
     return ring.astype(np.float32)
-
-
-def runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """First and last index of each unbroken run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def picture(clip: Clip, path: npt.NDArray[np.float64], metres_per_unit: float = 1.0) -> Picture:
