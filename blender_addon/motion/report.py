@@ -204,8 +204,19 @@ def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
     if planted is not None:
         offset, drop = 100.0 * np.asarray(planted.lock_offset), 100.0 * np.asarray(planted.pelvis_drop)
         figures.append(_greatest("lock_offset", "Feet moved by planting, greatest", offset, "cm", 12.0))
-        figures.append(_greatest("pelvis_drop", "Hips lowered by planting, greatest", drop, "cm", 3.0))
+        figures.append(_greatest("pelvis_drop", "Hips lowered beyond what the ground asks, greatest",
+                                 np.maximum(drop - _asked_drop(case), 0.0), "cm", 3.0))  # fmt: skip
+        figures.append(_greatest("pelvis_drop_all", "Hips lowered by planting, greatest", drop, "cm"))
     return figures
+
+
+def _asked_drop(case: _Case) -> Array:
+    """How far the ground itself asks the hips to be lowered (f,), cm: the leg on the lower ground must reach it.
+
+    The difference of the ground's height under the two feet; 0 on level ground.
+    """
+    balls = measure.ball_positions(case.clip)
+    return np.asarray(100.0 * np.ptp(case.ground.height(balls[..., :2]), axis=1))
 
 
 def _sole_figures(case: _Case) -> list[Figure]:
