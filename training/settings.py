@@ -57,7 +57,7 @@ class LmmSettings:
         default_factory=lambda: StageSettings(30_000, 64, 2, time_share=0.3, shares=DECOMPRESSOR_SHARES)
     )
     stepper: StageSettings = field(
-        default_factory=lambda: StageSettings(20_000, 32, 20, 2e-3, time_share=0.35, noise=0.02)
+        default_factory=lambda: StageSettings(20_000, 32, 20, 2e-3, time_share=0.35, noise=0.02, shares=STEPPER_SHARES)
     )
     projector: StageSettings = field(
         default_factory=lambda: StageSettings(100_000, 64, 1, 2e-3, time_share=0.35, noise=1.0)
@@ -75,6 +75,9 @@ DECOMPRESSOR_SHARES: Mapping[str, float] = {
     "latent_absolute": 0.1,
     "latent_rate": 0.1,
 }
+
+#: Found by roll-outs: with a share of 1 slow walks still lose 8% of their movement within 20 frames.
+STEPPER_SHARES: Mapping[str, float] = {"features_pace": 2.0, "latents_pace": 2.0}
 
 
 def read_settings(path: Path | None) -> LmmSettings:

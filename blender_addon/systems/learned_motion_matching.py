@@ -129,6 +129,11 @@ class LearnedMotionMatching:
         nearest = np.argmin(np.einsum("ckf,ckf->ck", away, away), axis=1)
         return LearnedState(self._starts[nearest])
 
+    def start_anywhere(self, count: int, seed: int) -> LearnedState:
+        """Random ones of the pack's starting states, most of them in the middle of a movement: for tests."""
+        chosen = np.random.default_rng(seed).integers(len(self._starts), size=count)
+        return LearnedState(self._starts[chosen])
+
     def step(self, state: LearnedState, wish: Wish) -> tuple[LearnedState, Chunk]:
         """Project once, then step ``stride`` frames and decompress them."""
         now, count = state.values, len(state.values)

@@ -49,6 +49,8 @@ class PackInfo:
         held_out: takes kept for evaluation.
         metrics: measured figures by name, units in the names.
         weights: the feature weights it was made with.
+        reference: what the capture does at each speed (`motion.metrics_reference.SpeedTable` as JSON), to
+            judge results by; may be empty.
     """
 
     system: str
@@ -64,6 +66,7 @@ class PackInfo:
     held_out: tuple[str, ...] = ()
     metrics: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
+    reference: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The description without the list of files."""
@@ -87,6 +90,7 @@ class PackInfo:
                 training=dict(data.get("training", {})), held_out=_strings(data.get("held_out", ())),
                 metrics=dict(data.get("metrics", {})),
                 weights={str(name): float(value) for name, value in dict(data.get("weights", {})).items()},
+                reference=dict(data.get("reference", {})),
             )  # fmt: skip
         except KeyError as error:
             raise PackError(f"The pack does not say its {error.args[0]}", _AGAIN) from error

@@ -109,17 +109,21 @@ class StepperTask:
             first state, so that it learns to come back from where its own errors lead.
         projector: the trained P, whose answers are the first states of every fourth window: at run
             time the stepper goes on from what P gives, not from captured frames.
+        short_share: share of the budget spent on short windows first.
     """
 
     name = "stepper"
     unit = ""
-    terms: tuple[str, ...] = ("features", "latents", "features_rate", "latents_rate")
+    terms: tuple[str, ...] = (
+        "features", "latents", "features_rate", "latents_rate", "features_pace", "latents_pace",
+    )  # fmt: skip
 
     def __init__(
         self, frames: Frames, latents: Tensor, batch: int, window: int, noise: float = 0.0,
         held_out: tuple[Frames, Tensor] | None = None, projector: nn.Module | None = None,
+        short_share: float = _SHORT_SHARE,
     ) -> None:  # fmt: skip
-        self._projector = projector
+        self._projector, self._short_share = projector, short_share
         self.batch, self.window, self.noise, self.fps = batch, window, noise, frames.fps
         self.network = stepper(frames.features.shape[1])
         self.module: nn.Module = self.network
@@ -133,7 +137,7 @@ class StepperTask:
     def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
         """L1 of X, Z and of their rates along the window; at first along short windows, of which a batch has more."""
         window, batch = self.window, self.batch
-        if done < _SHORT_SHARE and window > _SHORT_WINDOW:
+        if done < self._short_share and window > _SHORT_WINDOW:
             window, batch = _SHORT_WINDOW, batch * window // _SHORT_WINDOW
         first = self._starts[torch.randint(len(self._starts), (batch,), generator=random)]
         truth = self._states[first + self._offsets[:window]]
@@ -145,7 +149,9 @@ class StepperTask:
         found = self.follow(state, window - 1)
         value = _split_mean((found[1:] - truth[1:]).abs(), self._features)
         rate = _split_mean((found - truth).diff(dim=0).abs(), self._features) * self.fps
-        return torch.cat([value, rate])
+        # L1 alone favours the median of what may come, which moves less than any of it.
+        pace = (found.diff(dim=0).abs().mean(dim=0) - truth.diff(dim=0).abs().mean(dim=0)).abs()
+        return torch.cat([value, rate, _split_mean(pace, self._features) * self.fps])
 
     @torch.no_grad()
     def _projected(self, state: Tensor, random: torch.Generator) -> Tensor:
@@ -202,7 +208,7 @@ class ProjectorTask:
 
     name = "projector"
     unit = ""
-    terms: tuple[str, ...] = ("features", "latents", "distance")
+    terms: tuple[str, ...] = ("features", "latents", "distance", "latents_size")
 
     def __init__(
         self, frames: Frames, latents: Tensor, batch: int, noise: float = 1.0, stride: int = 3, validation: int = 512
@@ -268,7 +274,9 @@ class ProjectorTask:
         x, z = found[:, : self._features], found[:, self._features :]
         true_x, true_z = target[:, : self._features], target[:, self._features :]
         wanted, got = (query - true_x).square().sum(dim=1), (query - x).square().sum(dim=1)
-        return torch.stack([(x - true_x).abs().mean(), (z - true_z).abs().mean(), (wanted - got).abs().mean()])
+        # L1 alone draws z towards the middle of all manners of walking, which is a lifeless one.
+        size = (z.square().mean(dim=1) - true_z.square().mean(dim=1)).abs().mean()
+        return torch.stack([(x - true_x).abs().mean(), (z - true_z).abs().mean(), (wanted - got).abs().mean(), size])
 
     @torch.no_grad()
     def validate(self) -> float | None:
