@@ -68,7 +68,6 @@ TRAINED_SYSTEMS = (
     ("mm", "Motion Matching", "Plays back pieces of your motion; ready in seconds, no training, larger packs"),
 )
 SYSTEM_NAMES = {"mm": "Motion Matching", "lmm": "Learned Motion Matching"}
-SYSTEM_SHORT = {"mm": "MM", "lmm": "LMM"}
 
 #: What an action of a pack is called in the menu, its tooltip and its number. Numbers are stable:
 #: a file keeps its meaning when another pack offers other actions.

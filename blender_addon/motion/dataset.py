@@ -107,15 +107,6 @@ class Dataset:
             [held_out] * len(keep), self.credits, [self.sources[i] for i in keep],
         )  # fmt: skip
 
-    def require(self, seconds: float, what: str = "train a model") -> None:
-        """Raise `DatasetError`, saying how much is missing, unless there are ``seconds`` of motion to learn from."""
-        found = sum(len(c) / c.fps for c, held in zip(self.clips, self.held_out, strict=True) if not held)
-        if found < seconds:
-            raise DatasetError(
-                f"The data set holds {found:.1f} s of motion; to {what} it takes {seconds:g} s",
-                f"Add {seconds - found:.1f} s more",
-            )
-
     def save(self, path: str | Path) -> None:
         """Write the folder ``path``; written beside it first, then put in its place.
 

@@ -1,7 +1,7 @@
 """Inertialization: hide a jump in motion by an offset that starts as the jump and dies away.
 
-Bollo, "Inertialization: high-performance animation transitions in Gears of War", GDC 2018 (quintic), and
-Holden, "Spring-It-On: the game developer's spring-roll-call", 2021 (critically damped spring).
+Bollo, "Inertialization: high-performance animation transitions in Gears of War", GDC 2018; the offset dies away
+as in Holden, "Spring-It-On: the game developer's spring-roll-call", 2021 (critically damped spring).
 """
 
 from __future__ import annotations
@@ -32,17 +32,6 @@ def spring_decay(offset: Array, velocity: Array, seconds: Array | float, half_li
     j1 = velocity + offset * y
     fade = np.exp(-y * t)
     return fade * (offset + j1 * t), fade * (velocity - j1 * y * t)
-
-
-def quintic_decay(offset: Array, velocity: Array, seconds: Array | float, duration: float) -> Array:
-    """A quintic from ``offset`` and ``velocity`` (..., d), acceleration 0, to rest at 0 after ``duration`` seconds.
-
-    C2 at both ends, exactly zero afterwards.
-    """
-    t = np.clip(np.asarray(seconds, dtype=np.float64) / duration, 0.0, 1.0)[..., None]
-    place = 1.0 - t**3 * (10.0 - 15.0 * t + 6.0 * t * t)
-    push = t * (1.0 - t) ** 3 * (1.0 + 3.0 * t)
-    return np.asarray(offset * place + velocity * duration * push)
 
 
 def inertialize_positions(values: Array, jumps: Sequence[int], fps: float, half_life: float = 0.2) -> Array:

@@ -172,14 +172,6 @@ def slerp(a: Array, b: Array, t: Array | float) -> Array:
     return mul(a, exp(t * log(inv_mul(a, b))))
 
 
-def swing_twist(q: Array, axis: Array) -> tuple[Array, Array]:
-    """Split rotations (..., 4) into swing and twist about unit ``axis`` (..., 3): q = swing * twist."""
-    q = np.asarray(q)
-    projection = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True) * axis
-    twist = normalize(np.concatenate([q[..., :1], projection], axis=-1))
-    return mul(q, inv(twist)), twist
-
-
 def to_matrix(q: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
     w, x, y, z = np.moveaxis(np.asarray(q), -1, 0)

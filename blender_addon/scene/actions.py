@@ -19,7 +19,6 @@ from .curves import metres_per_unit
 from .rigs import Rig
 
 Mode = Literal["new", "replace", "nla"]
-MODES: tuple[Mode, ...] = ("new", "replace", "nla")
 #: Custom property that marks actions made here.
 MARK = "gaitsmith"
 

@@ -7,9 +7,6 @@ from typing import Any
 
 import bpy
 
-#: Fixed name of the one slot a baked action has.
-SLOT_NAME = "Gaitsmith"
-
 
 def bind_action(owner: bpy.types.ID, action: bpy.types.Action | None) -> None:
     """Give ``owner`` an action and the slot in it that is meant for it; without the slot it would not play."""
@@ -63,13 +60,6 @@ def add_strip(owner: bpy.types.ID, action: bpy.types.Action, name: str) -> bpy.t
     if hasattr(strip, "action_slot"):
         strip.action_slot = own_slot(owner, action)
     return strip
-
-
-def select_bone(armature: bpy.types.Object, name: str, selected: bool = True) -> None:
-    """Select a bone in pose mode: on the pose bone since 5.0, on the bone before."""
-    pose_bone = armature.pose.bones[name]
-    holder = pose_bone if "select" in pose_bone.bl_rna.properties else pose_bone.bone
-    holder.select = selected
 
 
 def set_output(render: bpy.types.RenderSettings, kind: str) -> None:

@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 
 from ..motion.errors import PathError
-from ..motion.path import RootPath
 from ..motion.rotations import Array
 
 #: Smooth parts are sampled this finely (metres).
@@ -42,32 +41,6 @@ def polyline(ob: bpy.types.Object | None) -> tuple[Array, bool]:
     """Points (n, 3) in metres and whether they close; see `read_curve`."""
     found = read_curve(ob)
     return found.points, found.cyclic
-
-
-def read_path(ob: bpy.types.Object | None, *, reverse: bool = False, start: float = 0.0) -> RootPath:
-    """A curve object as a root path.
-
-    Args:
-        ob: the curve object.
-        reverse: walk it from its end.
-        start: distance in metres along the (reversed) curve at which the path begins; a cyclic path starts there.
-
-    Raises:
-        PathError: there is no usable curve, or it is shorter than ``start``.
-    """
-    found = read_curve(ob)
-    path = RootPath.from_points(found.points, found.cyclic)
-    if reverse:
-        path = path.reversed()
-    if start <= 0.0:
-        return path
-    if start >= path.length and not path.cyclic:
-        raise PathError(
-            f"The path starts at {start:.2f} m, but the curve is only {path.length:.2f} m long",
-            "Lower the start offset",
-        )
-    rest = path.unrolled(start)
-    return RootPath.from_points(rest.points[:-1], cyclic=True) if path.cyclic else rest
 
 
 def read_curve(ob: bpy.types.Object | None) -> CurveReading:

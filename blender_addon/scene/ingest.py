@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import bpy
-
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.dataset import Dataset
@@ -18,7 +16,6 @@ from ..motion.retarget import grounded_rest, posed_rest
 from ..motion.skeleton import Skeleton
 from ..motion.takes import Take, prepare
 from .importers import ImportOptions, import_clips
-from .read_actions import read_action, skeleton_of
 
 #: Called with (files done, files in all, name of the next file).
 Progress = Callable[[int, int, str], None]
@@ -86,32 +83,6 @@ def ingest_recipe(recipe: str | Path, data: str | Path, *, progress: Progress | 
             family = next((take.family for take in plan.takes if take.path == plan.skeleton), Family())
             skeleton = grounded_rest(read(plan.skeleton, family).skeleton)
     return prepare(takes, skeleton=skeleton, fps=plan.fps, shortest=plan.shortest)
-
-
-def dataset_of_actions(
-    pairs: Sequence[tuple[bpy.types.Object, bpy.types.Action]],
-    *,
-    skeletons: Sequence[Skeleton] | None = None,
-    fps: float = 60.0,
-    level: str = "height",
-) -> Dataset:
-    """A data set of actions in the scene.
-
-    Args:
-        pairs: armatures and actions to read on them.
-        skeletons: for each pair what to read of the armature; found by bone names when not given.
-        fps: frame rate of the data set.
-        level: as in `Take`; animators' floors are level, so only their height is looked for.
-
-    Raises:
-        GaitsmithError: an action is empty or broken, an armature has no legs, or nothing is left.
-    """
-    takes = []
-    for number, (armature, action) in enumerate(pairs):
-        skeleton = skeletons[number] if skeletons is not None else skeleton_of(armature)
-        clip = read_action(armature, action, skeleton=skeleton)
-        takes.append(Take(clip, f"{armature.name}: {action.name}", level=level))
-    return prepare(takes, fps=fps)
 
 
 def _with_reference(skeleton: Skeleton, reference: Clip) -> Skeleton:

@@ -69,11 +69,6 @@ def bone_map(ob: bpy.types.Object) -> dict[str, str]:
     return dict((kept or guess_map(ob)).bones)
 
 
-def guess_bones(ob: bpy.types.Object) -> dict[str, str]:
-    """Role -> bone as guessed, whatever was corrected."""
-    return dict(guess_map(ob).bones)
-
-
 def guess_map(ob: bpy.types.Object) -> BoneMap:
     """The guessed map with confidence and reasons."""
     parents = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}

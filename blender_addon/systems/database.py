@@ -114,12 +114,6 @@ class Database:
         """Which range each frame belongs to (n,)."""
         return np.repeat(np.arange(len(self.ranges)), self.ranges[:, 1] - self.ranges[:, 0])
 
-    def reweighted(self, weights: Mapping[str, float]) -> Database:
-        """The same data with other feature weights."""
-        normalizer = Normalizer.fit(self.raw.astype(np.float64), self.layout, weights)
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return Database(**{**fields, "normalizer": normalizer})
-
     def poses(self, frames: npt.NDArray[np.int64]) -> Poses:
         """Poses at frame indices (...,), in double precision."""
         return Poses(

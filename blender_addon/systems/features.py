@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..motion import rotations as rot
 from ..motion.clip import Clip
+from ..motion.filters import derivative
 from ..motion.rotations import Array
 from .layout import Layout
 
@@ -54,7 +55,7 @@ def clip_features(clip: Clip) -> Array:
     root, fps = clip.root, clip.fps
     positions, _ = clip.world
     toes = [foot.toe for foot in clip.skeleton.feet]
-    velocity = np.gradient(positions[:, [0, *toes]], axis=0) * fps if len(clip) > 1 else 0.0 * positions[:, [0, *toes]]
+    velocity = derivative(positions[:, [0, *toes]], fps)
     to_root = rot.inv(rot.from_yaw(root[:, 2]))[:, None]
     base = np.concatenate([root[:, :2], np.zeros((len(clip), 1))], axis=-1)[:, None]
     feet = rot.rotate(to_root, positions[:, toes] - base)

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from ..motion.errors import PackError
 
-FloatArray = npt.NDArray[np.floating[Any]]
-
 
 @dataclass(frozen=True)
 class Block:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..motion import rotations as rot
 from ..motion.clip import Clip
+from ..motion.filters import derivative
 from ..motion.rotations import Array
 from .layout import Layout
 
@@ -67,17 +68,11 @@ def clip_poses(clip: Clip) -> Poses:
 def encode_poses(poses: Poses, fps: float) -> Array:
     """Pose vectors (frames, size) of consecutive frames; velocities by central differences."""
     frames, joints = poses.rotations.shape[:2]
-    turning = np.zeros((frames, joints, 3))
-    velocity = np.zeros((frames, 3))
-    if frames > 1:
-        steps = rot.log(rot.mul(poses.rotations[1:], rot.inv(poses.rotations[:-1]))) * fps
-        turning[0], turning[-1] = steps[0], steps[-1]
-        turning[1:-1] = 0.5 * (steps[1:] + steps[:-1])
-        velocity = np.gradient(poses.hips, axis=0) * fps
+    turning = rot.angular_velocity(poses.rotations, 1.0 / fps)
     return pose_layout(joints, poses.contacts.shape[-1]).join(
         hips_position=poses.hips,
         rotations=rot.to_6d(poses.rotations).reshape(frames, -1),
-        hips_velocity=velocity,
+        hips_velocity=derivative(poses.hips, fps),
         angular_velocities=turning.reshape(frames, -1),
         root_velocity=poses.root_step[:, :2] * fps,
         root_turning=poses.root_step[:, 2:] * fps,

@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.errors import PathError
-from blender_addon.scene.curves import SPACING, polyline, read_curve, read_path
+from blender_addon.motion.path import RootPath
+from blender_addon.scene.curves import SPACING, polyline, read_curve
 from tests.addon.rig_makers import empty_scene, poly_curve
 
 
 @pytest.fixture(autouse=True)
 def scene():
     empty_scene()
+
+
+def root_path(ob) -> RootPath:
+    return RootPath.from_points(*polyline(ob))
 
 
 def bezier(points, handles="AUTO", cyclic=False):
@@ -55,7 +60,7 @@ def test_a_bezier_circle_is_round_dense_and_closed() -> None:
     assert np.abs(radius - 1).max() < 3e-4
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     assert steps.max() <= SPACING * 1.05 and steps.min() > 0.5 * SPACING
-    assert np.isclose(read_path(circle()).length, 2 * np.pi, rtol=3e-4)
+    assert np.isclose(root_path(circle()).length, 2 * np.pi, rtol=3e-4)
 
 
 def test_vector_handles_make_sharp_corners_without_points_between() -> None:
@@ -116,17 +121,6 @@ def test_of_several_splines_the_longest_is_taken_with_a_note() -> None:
     assert np.isclose(np.ptp(found.points[:, 1]), 5) and "2 splines" in found.notes[0]
 
 
-def test_reverse_and_start_offset() -> None:
-    ob = poly_curve([(0, 0, 0), (4, 0, 0), (4, 4, 0)])
-    path = read_path(ob, reverse=True, start=1.0)
-    assert np.isclose(path.length, 7.0) and np.allclose(path.points[0], (4, 3))
-    round_path = read_path(circle(), start=np.pi)
-    assert round_path.cyclic and np.isclose(round_path.length, 2 * np.pi, rtol=1e-3)
-    assert np.allclose(round_path.points[0], (-1, 0), atol=2e-3)
-    with pytest.raises(PathError, match="starts at"):
-        read_path(ob, start=9.0)
-
-
 @pytest.mark.parametrize(
     "make, said",
     [
@@ -142,10 +136,10 @@ def test_reverse_and_start_offset() -> None:
 )
 def test_what_nobody_can_walk_along_is_refused_with_a_remedy(make, said) -> None:
     with pytest.raises(PathError, match=said) as caught:
-        read_path(make())
+        root_path(make())
     assert caught.value.remedy
 
 
 def test_doubled_points_do_no_harm() -> None:
-    path = read_path(poly_curve([(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 0, 0), (1, 1, 0)]))
+    path = root_path(poly_curve([(0, 0, 0), (0, 0, 0), (1, 0, 0), (1, 0, 0), (1, 1, 0)]))
     assert np.isclose(path.length, 2.0)

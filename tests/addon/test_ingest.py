@@ -14,6 +14,7 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import ClipError, DatasetError, RigError
 from blender_addon.motion.takes import Take, prepare
+from blender_addon.operators.training_session import Gathering
 from blender_addon.scene import importers, ingest, read_actions
 
 pytestmark = pytest.mark.blender
@@ -179,9 +180,11 @@ def test_an_action_with_nan_is_refused(armature: bpy.types.Object) -> None:
         read_actions.read_action(armature)
 
 
-def test_actions_of_the_scene_become_a_data_set(armature: bpy.types.Object) -> None:
+def test_actions_of_the_scene_become_a_data_set(armature: bpy.types.Object, tmp_path: Path) -> None:
     bpy.context.scene.render.fps = 30
-    dataset = ingest.dataset_of_actions([(armature, armature.animation_data.action)])
+    gathering = Gathering([(armature.name, armature.animation_data.action.name)], tmp_path / "d")
+    gathering.run(bpy.context)
+    dataset = Dataset.load(tmp_path / "d")
     assert dataset.fps == 60.0
     assert "run" in dataset.tags[0]
 

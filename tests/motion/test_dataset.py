@@ -98,12 +98,6 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
         Dataset.load(tmp_path)
 
 
-def test_how_much_is_missing_is_said_and_what_is_held_out_does_not_count() -> None:
-    made().require(1.0)
-    with pytest.raises(DatasetError, match=r"holds 1\.0 s .* takes 60 s.* Add 59\.0 s more"):
-        made().require(60.0)
-
-
 def test_clips_at_different_rates_are_refused() -> None:
     with pytest.raises(DatasetError, match="30 fps"):
         Dataset(biped(), [walk(1.0), walk(1.0).resampled(30.0)])

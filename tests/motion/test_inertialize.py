@@ -11,7 +11,6 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.inertialize import (
     inertialize_positions,
     inertialize_rotations,
-    quintic_decay,
     spring_decay,
 )
 
@@ -27,14 +26,6 @@ def test_spring_solves_its_differential_equation(offset: float, velocity: float,
     x, v = spring_decay(np.array([offset]), np.array([velocity]), times, half_life)
     np.testing.assert_allclose(x[:, 0], found[0], atol=1e-6)
     np.testing.assert_allclose(v[:, 0], found[1], atol=1e-5)
-
-
-def test_quintic_starts_as_asked_and_is_gone_after_its_duration() -> None:
-    t = np.array([0.0, 1e-4, 0.3, 0.4])
-    x = quintic_decay(np.array([2.0]), np.array([-3.0]), t, 0.3)[:, 0]
-    np.testing.assert_allclose(x[0], 2.0)
-    np.testing.assert_allclose((x[1] - x[0]) / 1e-4, -3.0, atol=1e-2)
-    np.testing.assert_array_equal(x[2:], 0.0)
 
 
 def test_positions_run_on_through_a_jump_and_end_in_the_new_motion() -> None:

@@ -149,15 +149,6 @@ def test_slerp_agrees_with_scipy(ends: np.ndarray, t: float) -> None:
     assert_same_rotation(rot.slerp(ends[0], ends[1], t), np.roll(want, 1, axis=-1), atol=1e-7)
 
 
-@given(quaternions(), unit_vectors(1))
-def test_swing_and_twist_make_the_rotation_and_twist_keeps_its_axis(q: np.ndarray, axis: np.ndarray) -> None:
-    swing, twist = rot.swing_twist(q, axis[0])
-    assert_same_rotation(rot.mul(swing, twist), q)
-    np.testing.assert_allclose(rot.rotate(twist, axis[0]), np.broadcast_to(axis[0], (len(q), 3)), atol=1e-9)
-    # The swing's own axis is at right angles: it carries no twist.
-    np.testing.assert_allclose(np.sum(swing[:, 1:] * axis[0], axis=-1), 0.0, atol=1e-6)
-
-
 @given(ANGLES)
 def test_yaw_and_direction_are_each_other_s_inverse(yaw: float) -> None:
     direction = rot.direction_of_yaw(yaw)
