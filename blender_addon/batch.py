@@ -50,6 +50,11 @@ def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
     out, report = Path(out), Path(report) if report is not None else None
     if out.suffix.lower() != ".blend":
         raise ShotError(f"{out.name} is no .blend", "Give --out a name that ends with .blend")
+    if report is not None and report.resolve() in (out.resolve(), Path(shot).resolve()):
+        raise ShotError(f"The report would overwrite {report}", "Give --report a name of its own")
+    for path in filter(None, (out, report)):
+        if path.is_dir():
+            raise ShotError(f"{path} is a folder", "Give the name of a file")
     pack, system = _system(asked)
     seconds = {"pack": time.perf_counter() - begin}
     baked, armature = _bake(asked, pack, system, seconds)
@@ -73,7 +78,7 @@ def _system(asked: ShotFile) -> tuple[packs.Pack, Any]:
 def find_pack(name: str, folder: Path) -> Path:
     """A pack by path (from the shot's folder or the working directory), else by name among the installed ones."""
     for path in (folder / name, Path(name), SHIPPED / name, SHIPPED / f"{name}.zip", *_user_packs(name)):
-        if path.exists():
+        if name and os.path.exists(path):
             return path
     shipped = sorted(path.stem for path in SHIPPED.glob("*") if not path.name.startswith((".", "_")))
     raise PackError(
@@ -209,18 +214,26 @@ def _save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float
     from .scene.setup import save_blend
 
     part = report.with_name(f".{report.name}.{os.getpid()}.part") if report is not None else None
-    try:
-        if report is not None and part is not None:
+
+    def write_report() -> None:
+        """Before the .blend takes its place: a report that cannot be written leaves the old .blend."""
+        if report is None or part is None:
+            return
+        now = time.perf_counter()
+        seconds = {**found["seconds"], "save": round(now - saving, 4), "total": round(now - begin, 4)}
+        text = json.dumps({**found, "seconds": seconds}, indent=1, ensure_ascii=False, allow_nan=False)
+        try:
             report.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("{}", encoding="utf-8")
-        saving = time.perf_counter()
-        save_blend(out)
-        seconds = dict(found["seconds"])
-        seconds["save"] = round(time.perf_counter() - saving, 4)
-        seconds["total"] = round(time.perf_counter() - begin, 4)
-        if report is not None and part is not None:
-            text = json.dumps({**found, "seconds": seconds}, indent=1, ensure_ascii=False, allow_nan=False)
             part.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise GaitsmithError(
+                f"The report {report} cannot be written ({error.strerror})", "Check the folder and the space left"
+            ) from error
+
+    try:
+        saving = time.perf_counter()
+        save_blend(out, write_report)
+        if report is not None and part is not None:
             part.replace(report)
     except OSError as error:
         raise GaitsmithError(f"The report {report} cannot be written ({error.strerror})", "Check the folder") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,10 @@ HEIGHT_SUFFIXES = (".npy", ".png")
 DEFAULT_PACK = "biped-lmm"
 DEFAULT_FPS = 60.0
 _LARGEST_BYTES = 4 << 20
+#: No length, time or factor is larger.
+_GREATEST = 1e9
+#: Blender's frames go no further.
+_GREATEST_WHOLE = 1_048_574
 
 
 class ShotError(GaitsmithError):
@@ -105,7 +110,7 @@ def read_shot_file(path: Path) -> ShotFile:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ShotError(f"The shot file {path} cannot be read ({error.strerror})", "Check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ShotError(f"{path} is no TOML file: {error}", "Mend that line") from error
     return _shot(_Table(data, "the shot file"), path.resolve().parent)
 
@@ -167,8 +172,11 @@ def _in_blend(table: _Table, name: str, rig: Path | None) -> None:
 
 def _facing(table: _Table) -> FacingAsked:
     table.only("kind", "yaw", "target", "object")
+    kind = table.choice("kind", "path", ("path", "fixed", "object"))
+    if kind == "object" and "target" not in table.data and not table.text("object"):
+        raise ShotError("[facing] does not say what to face", "Add target = [x, y] in metres, or object = its name")
     return FacingAsked(
-        table.choice("kind", "path", ("path", "fixed", "object")), table.number("yaw", 0.0) or 0.0,
+        kind, table.number("yaw", 0.0) or 0.0,
         table.pair("target"), table.text("object"),
     )  # fmt: skip
 
@@ -216,8 +224,9 @@ class _Table:
 
     def whole(self, key: str, default: int, least: int | None = None) -> int:
         value = self._of(key, default, int, "a whole number")
-        if isinstance(value, bool) or (least is not None and value < least):
-            raise ShotError(f"{key} in {self.where} is {value}", f"Give a whole number of at least {least}")
+        if isinstance(value, bool) or abs(value) > _GREATEST_WHOLE or (least is not None and value < least):
+            raise ShotError(f"{key} in {self.where} is {value!s:.40}",
+                            f"Give a whole number{'' if least is None else f' of at least {least}'}")  # fmt: skip
         return int(value)
 
     def number(
@@ -226,7 +235,7 @@ class _Table:
         value = self._of(key, default, (int, float), "a number")
         if value is None:
             return None
-        if isinstance(value, bool) or not math.isfinite(value) or not least <= value <= most:
+        if not _is_number(value) or not least <= value <= most:
             bounds = f" from {least:g} to {most:g}" if math.isfinite(most) else f" of at least {least:g}"
             raise ShotError(f"{key} in {self.where} is {value}",
                             f"Give a number{bounds if math.isfinite(least) else ''}")  # fmt: skip
@@ -243,7 +252,7 @@ class _Table:
             return None
         found = self.data[key]
         if not isinstance(found, list) or len(found) != 2 or not all(_is_number(value) for value in found):
-            raise ShotError(f"{key} in {self.where} must be two numbers", f"Write {key} = [1.0, 2.0]")
+            raise ShotError(f"{key} in {self.where} must be two finite numbers", f"Write {key} = [1.0, 2.0]")
         return float(found[0]), float(found[1])
 
     def points(self, key: str) -> tuple[tuple[float, ...], ...]:
@@ -252,7 +261,8 @@ class _Table:
             raise ShotError(f"{key} in {self.where} must be a list of points", f"Write {key} = [[0, 0], [0, -3]]")
         for number, point in enumerate(found, 1):
             if not isinstance(point, list) or len(point) not in (2, 3) or not all(map(_is_number, point)):
-                raise ShotError(f"Point {number} in {self.where} must be two or three numbers", "Write [x, y], metres")
+                raise ShotError(f"Point {number} in {self.where} must be two or three finite numbers",
+                                "Write [x, y], metres")  # fmt: skip
         return tuple(tuple(float(value) for value in (*point, 0.0)[:3]) for point in found)
 
     def path(self, key: str, folder: Path, suffixes: tuple[str, ...]) -> Path | None:
@@ -262,7 +272,8 @@ class _Table:
         path = folder / name
         if path.suffix.lower() not in suffixes:
             raise ShotError(f"{key} in {self.where} is {name!r}", f"Give one of these kinds: {', '.join(suffixes)}")
-        if not path.is_file():
+        # isfile, for it says no where Path.is_file raises: names longer than the system's.
+        if not os.path.isfile(path):
             raise ShotError(f"{key} in {self.where}: there is no file {path}", "Check the path")
         return path
 
@@ -274,4 +285,5 @@ class _Table:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether it is a number that a curve or a length can have; TOML knows inf, nan and integers of any size."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _GREATEST

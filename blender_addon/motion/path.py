@@ -184,4 +184,4 @@ def _check_length(length: float) -> None:
             "Give it at least two points that lie apart (seen from above), and check its scale",
         )
     if length > LONGEST:
-        raise PathError(f"The root curve is {length / 1000.0:.0f} km long", "Check its scale and the scene's units")
+        raise PathError(f"The root curve is {length / 1000.0:.3g} km long", "Check its scale and the scene's units")

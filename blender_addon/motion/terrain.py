@@ -17,6 +17,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: A surface steeper than this cannot be stood upon (about 70 degrees).
 MAX_GRADIENT = 2.75
+#: Heights beyond this (metres) come from a wrong unit.
+_HIGHEST = 50_000.0
 
 
 class Terrain(Protocol):
@@ -74,10 +76,14 @@ class HeightField:
         heights = np.asarray(self.heights, dtype=np.float64)
         if heights.ndim != 2 or min(heights.shape) < 2 or not self.cell > 0.0:
             raise TerrainError("A height field needs at least 2 x 2 points and a positive cell size")
+        if not (np.isfinite(self.cell) and np.all(np.isfinite(self.origin))):
+            raise TerrainError("The terrain's place or size is no finite number", "Check its size and its centre")
         if np.any(np.isinf(heights)):
             raise TerrainError("The terrain has infinite heights", "Mark holes as NaN")
         if np.all(np.isnan(heights)):
             raise TerrainError("The terrain is nothing but a hole", "Pick a mesh that lies under the path")
+        if np.nanmax(np.abs(heights)) > _HIGHEST:
+            raise TerrainError("The terrain is higher than any mountain", "Check its scale and the scene's units")
         object.__setattr__(self, "heights", heights)
         object.__setattr__(self, "origin", np.asarray(self.origin, dtype=np.float64).reshape(2))
 
@@ -132,13 +138,16 @@ class HeightField:
         return (corner[..., 0], corner[..., 1]), (rest[..., 0], rest[..., 1]), inside
 
 
-def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5) -> None:
+def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5) -> float:
     """Refuse a path that leaves the ground or runs against a wall.
 
     Args:
         terrain: the ground.
         xy: points along the path (n, 2), metres, in order and a few centimetres apart.
         gap: the longest stretch without ground that a walk may cross, metres.
+
+    Returns:
+        The longest such stretch on the path, metres; over it the ground is guessed from its edges.
 
     Raises:
         TerrainError: no ground under the path, a hole longer than ``gap``, or a wall higher than 0.6 m.
@@ -168,6 +177,7 @@ def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5) -> None:
             f"A wall of {rise[wall].max():.2f} m stands across the path near x {at[0]:.2f}, y {at[1]:.2f}",
             "Lead the curve around it",
         )
+    return float(since[worst])
 
 
 def _fill_holes(heights: Array) -> Array:

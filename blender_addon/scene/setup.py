@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
@@ -22,6 +22,8 @@ from .rigs import guess_map, kept_map, object_frame
 _PLAUSIBLE_LEG = (0.25, 2.5)
 #: A ground mesh has at most this many vertices along a side.
 _MOST_VERTICES = 400
+#: A field whose cells were not square gets about so many points at most.
+_MOST_CELLS = 16_000_000
 
 
 def empty_scene() -> None:
@@ -114,6 +116,8 @@ def read_heights(path: Path, axes: str, height: float) -> Array:
             grid = np.load(path, allow_pickle=False)
         else:
             image = bpy.data.images.load(str(path))
+            if not image.has_data and not len(image.pixels):
+                raise ValueError("it is no picture")
             image.colorspace_settings.name = "Non-Color"
             flat = np.empty(len(image.pixels), dtype=np.float32)
             image.pixels.foreach_get(flat)
@@ -123,19 +127,31 @@ def read_heights(path: Path, axes: str, height: float) -> Array:
     except (OSError, ValueError, RuntimeError, EOFError) as error:
         raise TerrainError(f"The height field {path.name} cannot be read ({error})", "Save it again") from error
     if grid.ndim != 2 or min(grid.shape) < 2 or grid.dtype.kind not in "fiu":
+        shape = " x ".join(map(str, grid.shape))
         raise TerrainError(
-            f"The height field {path.name} has the shape {grid.shape}", "Give a grid of at least 2 x 2 numbers"
+            f"The height field {path.name} holds {shape} values of the kind {grid.dtype}",
+            "Give a grid of at least 2 x 2 plain numbers",
         )
     grid = grid.astype(np.float64) * height
     return np.asarray(grid.T if axes == "yx" else grid)
 
 
 def field_of(heights: Array, size: tuple[float, float], centre: tuple[float, float] = (0.0, 0.0)) -> HeightField:
-    """Heights (nx, ny) spread over ``size`` metres as a field; resampled where its cells are not square."""
+    """Heights (nx, ny) spread over ``size`` metres as a field; resampled where its cells are not square.
+
+    Raises:
+        TerrainError: a side is so much longer than the other that square cells would fill the memory.
+    """
     nx, ny = heights.shape
     steps = np.array([size[0] / (nx - 1), size[1] / (ny - 1)])
     cell = float(steps.min())
     if np.ptp(steps) > 1e-6 * cell:
+        # Rather coarser along one side than without end along the other.
+        cell = max(cell, float(np.sqrt(size[0] * size[1] / _MOST_CELLS)))
+        if cell > 0.5 * min(size):
+            raise TerrainError(
+                f"The height field is {size[0]:g} x {size[1]:g} m, a thread to walk on", "Check its size, in metres"
+            )
         heights = _stretched(heights, int(round(size[0] / cell)) + 1, int(round(size[1] / cell)) + 1)
     return HeightField(np.array(centre) - 0.5 * np.array(size), cell, heights)
 
@@ -167,8 +183,12 @@ def set_fps(scene: bpy.types.Scene, fps: float) -> None:
     scene.render.fps_base = whole / fps
 
 
-def save_blend(path: Path) -> None:
+def save_blend(path: Path, before: Callable[[], None] | None = None) -> None:
     """Save the file; whole or not at all.
+
+    Args:
+        path: where.
+        before: called when the file is complete, before it takes its place; if it raises, nothing is changed.
 
     Raises:
         GaitsmithError: it cannot be written.
@@ -177,9 +197,11 @@ def save_blend(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(part), compress=True, copy=True)
+        if before is not None:
+            before()
         part.replace(path)
     except (RuntimeError, OSError) as error:
-        reason = str(error).strip().splitlines()[-1]
+        reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[-1]
         raise GaitsmithError(f"{path} cannot be written ({reason})", "Check the folder and the space left") from error
     finally:
         for rest in (part, part.with_suffix(".blend1")):

@@ -176,6 +176,15 @@ def test_height_fields(pack, tmp_path, kind) -> None:
         ("[curve]\npoints=[[0,0],[1,0]", "TOML"),
         ("pack='nowhere'\n[curve]\npoints=[[0,0],[1,0]]", "nowhere"),
         ("system='lmm'\n[curve]\npoints=[[0,0],[1,0]]", "made for mm"),
+        (f"[curve]\npoints=[[0,0],[{10**400},0]]", "finite"),
+        (f"[curve]\npoints=[[0,0],[1,0]]\nstart={10**400}", "start"),
+        (f"frame_start={10**400}\n[curve]\npoints=[[0,0],[1,0]]", "frame_start"),
+        ("[curve]\npoints=[[0,0],[inf,0]]", "finite"),
+        ("a=" + "[" * 5000, "TOML"),
+        (f"pack='{'x' * 5000}'\n[curve]\npoints=[[0,0],[1,0]]", "There is no pack"),
+        (f"rig='{'x' * 5000}.blend'\n[curve]\npoints=[[0,0],[1,0]]", "no file"),
+        ("pack=''\n[curve]\npoints=[[0,0],[1,0]]", "There is no pack"),
+        ("[curve]\npoints=[[0,0],[1,0]]\n[facing]\nkind='object'", "what to face"),
     ],
 )
 def test_mistakes_are_refused_with_exit_code_2_and_nothing_is_written(pack, tmp_path, capsys, text, said) -> None:
@@ -198,6 +207,57 @@ def test_an_unwritable_place_is_said_and_nothing_stays(pack, tmp_path, capsys) -
     report = ["--report", str(blocked / "r.json")]
     assert command.main(["bake", str(shot), "--out", str(tmp_path / "a.blend"), *report]) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "shot.toml"]
+
+
+def test_a_report_never_takes_the_place_of_another_file(pack, tmp_path, capsys) -> None:
+    shot, out, folder = tmp_path / "shot.toml", tmp_path / "out.blend", tmp_path / "folder"
+    shot.write_text(WALK.format(pack=pack.as_posix()))
+    out.write_bytes(b"of yesterday")
+    folder.mkdir()
+    for report, said in ((out, "overwrite"), (shot, "overwrite"), (folder, "is a folder"), (shot / "r", "written")):
+        assert command.main(["bake", str(shot), "--out", str(out), "--report", str(report)]) == 2
+        assert said in capsys.readouterr().err
+        assert out.read_bytes() == b"of yesterday" and shot.read_text().startswith("\npack")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "out.blend", "shot.toml"]
+
+
+@pytest.mark.parametrize(
+    ("grid", "more", "said"),
+    [
+        (np.zeros((200, 200)), "size = [4000, 0.1]", "hole"),
+        (np.zeros((4, 4)), "size = [100000, 0.0001]", "thread"),
+        (np.zeros((4, 4)), "size = [inf, 1]", "finite"),
+        (np.zeros((4, 4)), "size = [8, 8]\ncentre = [nan, 0]", "finite"),
+        (np.full((4, 4), np.nan), "size = [8, 8]", "nothing but a hole"),
+        (np.full((4, 4), np.inf), "size = [8, 8]", "infinite"),
+        (np.full((4, 4), 1e30), "size = [8, 8]", "mountain"),
+        (np.zeros(9), "size = [8, 8]", "2 x 2"),
+        (np.zeros((4, 4), complex), "size = [8, 8]", "complex128"),
+        (np.repeat([[3.0], [0.0]], 2, axis=1)[[0] * 20 + [1] * 60][:, [0] * 80], "size = [8, 8]", "wall"),
+    ],
+)
+def test_height_fields_that_nobody_can_walk_on_are_refused(pack, tmp_path, capsys, grid, more, said) -> None:
+    np.save(tmp_path / "h.npy", grid)
+    code, *_ = bake(tmp_path, WALK.format(pack=pack.as_posix()) + f"\n[terrain]\nheightfield = 'h.npy'\n{more}\n")
+    assert code == 2 and said in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["h.npy", "shot.toml"]
+
+
+def test_a_picture_that_is_none_is_said(pack, tmp_path, capsys) -> None:
+    (tmp_path / "h.png").write_bytes(b"no picture")
+    text = WALK.format(pack=pack.as_posix()) + "\n[terrain]\nheightfield = 'h.png'\nsize = [8, 8]\n"
+    assert bake(tmp_path, text)[0] == 2 and "no picture" in capsys.readouterr().err
+
+
+def test_a_small_hole_under_the_path_and_great_distances_are_noted(pack, tmp_path) -> None:
+    heights = np.zeros((81, 81))
+    heights[20:24, 38:43] = np.nan
+    np.save(tmp_path / "h.npy", heights)
+    text = WALK.format(pack=pack.as_posix()) + "\n[terrain]\nheightfield = 'h.npy'\nsize = [8, 8]\n"
+    code, _, report = bake(tmp_path, text)
+    assert code == 0 and any("hole of 0.5" in note for note in report["notes"])
+    far = WALK.format(pack=pack.as_posix()).replace("[[0, 0], [0, -3]]", "[[90000, 0], [90000, -3]]")
+    assert any("90 km from the world's origin" in note for note in bake(tmp_path, far)[2]["notes"])
 
 
 def test_missing_shot_files_are_said(tmp_path) -> None:
