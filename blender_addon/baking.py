@@ -224,10 +224,15 @@ def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
         if report is not None:
             report = replace(report, figures=(
                 *report.figures,
-                Figure.of("bake_error", "bake error, greatest distance", error.metres, "m", 1e-5),
+                Figure.of("bake_error", "bake error, greatest distance", error.metres, "m", _finest(solved.keys)),
                 Figure.of("bake_error_angle", "bake error, greatest angle", error.degrees, "degrees", 1e-3),
             ))  # fmt: skip
     return Baked(solved, written, report, watch.seconds)
+
+
+def _finest(clip: Clip) -> float:
+    """The bake error that Blender's single precision leaves, metres: 1e-5 near the world's origin, more far from it."""
+    return float(np.clip(4.0 * np.spacing(np.float32(np.abs(clip.hips).max(initial=0.0))), 1e-5, 1e-4))
 
 
 def root_height(clip: Clip, shot: Shot) -> Array:

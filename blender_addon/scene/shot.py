@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -15,6 +16,11 @@ from . import actions, curves, terrain
 from .bone_map import BoneMap
 from .channels import ObjectBase, RootMotion
 from .rigs import Rig, read_rig
+
+#: Farther from the world's origin than this (metres) Blender's numbers are too coarse for feet that stand still.
+FAR = 1000.0
+#: Shorter holes under the path (metres) are not spoken of.
+_NOTED_HOLE = 0.1
 
 Ground = bpy.types.Object | bpy.types.Collection | list[bpy.types.Object] | Terrain | None
 
@@ -92,15 +98,28 @@ def read_shot(
     rig = read_rig(armature, bones, deform=deform)
     assert armature is not None and curve is not None
     base = actions.object_base(armature) if root_motion == "object" else None
+    field, hole = _ground(ground, points, found.cyclic, armature)
     return Shot(
-        rig, path, points, _ground(ground, points, found.cyclic, armature), scene_fps(scene), root_motion, base,
-        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes),
+        rig, path, points, field, scene_fps(scene), root_motion, base,
+        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, hole)),
     )  # fmt: skip
 
 
-def _ground(ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Object) -> Terrain:
+def _notes(points: Array, hole: float) -> Iterator[str]:
+    away = float(np.abs(points).max())
+    if away > FAR:
+        yield (
+            f"The path lies {away / 1000.0:.3g} km from the world's origin, where Blender's numbers are only good to "
+            f"{1000.0 * float(np.spacing(np.float32(away))):.2g} mm: move everything nearer to it"
+        )
+    if hole > _NOTED_HOLE:
+        yield f"The path crosses a hole of {hole:.2f} m in the terrain: the ground there is guessed from its edges"
+
+
+def _ground(ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Object) -> tuple[Terrain, float]:
+    """What is stood upon, and the longest hole in it under the path, metres."""
     if ground is None:
-        return FlatGround(float(points[0, 2]))
+        return FlatGround(float(points[0, 2])), 0.0
     if isinstance(ground, (bpy.types.Object, bpy.types.Collection, list)):
         way = np.concatenate([points, points[:1]]) if cyclic else points
         field: Terrain = terrain.read_ground(ground, way, armature)
@@ -108,8 +127,7 @@ def _ground(ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Obj
         field = ground
     path = RootPath.from_points(points, cyclic)
     along = path.position(np.linspace(0.0, path.length, max(int(path.length / 0.05), 2)))
-    require_ground(field, along)
-    return field
+    return field, require_ground(field, along)
 
 
 def check_facing_target(ob: bpy.types.Object | None) -> tuple[float, float]:
