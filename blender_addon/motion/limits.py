@@ -25,6 +25,8 @@ _STANCE, _STANCE_GAIN, _STANCE_LEAST = 0.85, 0.2, 0.3
 _CORNER_ANGLES, _CORNER_SPEEDS = (30.0, 45.0, 60.0, 90.0, 110.0), (1.5, 0.8, 0.55, 0.35, 0.28)
 #: A pause this near (metres) to a corner that is turned standing is made at the corner.
 _SAME_STOP = 0.25
+#: Acceleration and deceleration (m/s2) at responsiveness 0, 0.5 and 1: calm, usual, brisk.
+_RESPONSIVE = (0.7, 1.2, 2.2)
 #: Limits may be passed by this much (a share) before the plan is made slower there.
 _TOLERANCE = 0.05
 
@@ -80,6 +82,12 @@ class Limits:
                     f"The limit {name.replace('_', ' ')} is {value}",
                     f"Give a number {'above 0' if name in above_zero else 'that is 0 or more'}",
                 )
+
+    @classmethod
+    def responsive(cls, share: float) -> Limits:
+        """How a body speeds up and slows down at a responsiveness of 0 (calm), 0.5 (usual) to 1 (brisk)."""
+        rate = float(np.interp(share, (0.0, 0.5, 1.0), _RESPONSIVE))
+        return cls(acceleration=rate, deceleration=rate)
 
 
 @dataclass(frozen=True)

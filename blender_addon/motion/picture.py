@@ -107,6 +107,11 @@ def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners
     return ring.astype(np.float32)
 
 
+def lifted(positions: npt.NDArray[np.float64], height: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Points (n, 3) just above the ground, metres: ``positions`` (n, 2) at ``height`` (n,) or one for all."""
+    return np.concatenate([positions, np.broadcast_to(height, len(positions))[:, None] + LIFT_M], axis=1)
+
+
 def picture(clip: Clip, path: npt.NDArray[np.float64], metres_per_unit: float = 1.0) -> Picture:
     """All that is drawn of a clip, in the scene's units; ``path`` is the planned root on the ground (n, 3), metres."""
     scale = np.float32(1.0 / metres_per_unit)

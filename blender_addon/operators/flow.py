@@ -12,6 +12,7 @@ from bpy.app.handlers import persistent
 
 from ..motion.errors import GaitsmithError
 from ..motion.path import RootPath
+from ..motion.polyline import Polyline
 from . import common
 
 #: Height of a drawn mark's pole, metres.
@@ -38,18 +39,17 @@ class CurveFacts:
 
     Attributes:
         path: the path on the ground; None if there is a problem.
-        points, arc: the curve in space (n, 3) and the distance along it on the ground (n,), metres.
+        line: the curve in space.
         problem: what is wrong with it, in words.
     """
 
     path: RootPath | None
-    points: Vector
-    arc: Vector
+    line: Polyline
     problem: str = ""
 
 
 #: What stands in for a curve that is read in a moment.
-_PENDING = CurveFacts(None, np.zeros((0, 3)), np.zeros(0))
+_PENDING = CurveFacts(None, Polyline.of(np.zeros((1, 3))))
 
 _curve_cache: dict[str, CurveFacts] = {}
 _stale: set[str] = set()
@@ -112,11 +112,8 @@ def _read(ob: bpy.types.Object) -> CurveFacts:
         points, cyclic = curves.polyline(ob)
         path = RootPath.from_points(points, cyclic)
     except GaitsmithError as error:
-        return CurveFacts(None, _PENDING.points, _PENDING.arc, str(error))
-    if cyclic:
-        points = np.concatenate([points, points[:1]])
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points[:, :2], axis=0), axis=1))])
-    return CurveFacts(path, points, arc)
+        return CurveFacts(None, _PENDING.line, str(error))
+    return CurveFacts(path, Polyline.of(points, cyclic))
 
 
 def curve_facts(context: bpy.types.Context) -> tuple[float | None, str]:
@@ -138,19 +135,15 @@ def path_points(context: bpy.types.Context) -> tuple[Vector, Vector] | None:
     found = curve_now(context)
     if found is None or found.path is None:
         return None
-    places = np.linspace(0.0, found.arc[-1], PATH_SAMPLES)
-    points = _at(found, places) / _metres_per_unit(context)
-    return points, found.arc[-1] - places if common.settings(context).reverse else places
+    places = np.linspace(0.0, found.line.length, PATH_SAMPLES)
+    points = found.line.at(places) / _metres_per_unit(context)
+    return points, found.line.length - places if common.settings(context).reverse else places
 
 
 def _metres_per_unit(context: bpy.types.Context) -> float:
     from ..scene import curves
 
     return curves.metres_per_unit(context.scene)
-
-
-def _at(found: CurveFacts, places: Vector) -> Vector:
-    return np.stack([np.interp(places, found.arc, found.points[:, axis]) for axis in range(3)], axis=-1)
 
 
 def plan_facts(context: bpy.types.Context) -> tuple[float | None, str]:
@@ -177,7 +170,7 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
         return ()
     places = np.array([mark.at for mark in chosen.marks])
     # Travelled backwards, distances count from the curve's other end.
-    feet = _at(found, found.arc[-1] - places if chosen.reverse else places) / _metres_per_unit(context)
+    feet = found.line.at(found.line.length - places if chosen.reverse else places) / _metres_per_unit(context)
     height = MARK_HEIGHT_M / _metres_per_unit(context)
     spots = []
     for index, (mark, foot) in enumerate(zip(chosen.marks, feet.tolist(), strict=True)):
@@ -192,11 +185,6 @@ def mark_text(mark: object) -> str:
     if mark.action_name != "stand":  # type: ignore[attr-defined]
         text += f" {mark.speed:.1f} m/s"  # type: ignore[attr-defined]
     return text + (f", pause {mark.pause:.1f} s" if mark.pause > 0.0 else "")  # type: ignore[attr-defined]
-
-
-def scene_fps(scene: bpy.types.Scene) -> float:
-    """Frames a second, broken rates (23.976) included."""
-    return float(scene.render.fps / scene.render.fps_base)
 
 
 @persistent

@@ -14,15 +14,13 @@ from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import QualityReport
 from ..motion.path import RootPath
-from ..motion.picture import LIFT_M, Picture, picture
+from ..motion.picture import Picture, lifted, picture
 from ..motion.plan import Limits, Plan, make_plan
 from ..motion.schedule import STAND, Mark, Schedule
 from ..systems.synthesis import SynthesisSettings
 from . import common
 from .worker import Progress
 
-#: Acceleration and deceleration at responsiveness 0, 0.5 and 1, m/s2: calm, usual, brisk.
-ACCELERATIONS = (0.7, 1.2, 2.2)
 #: Frames a second at which the panel plans, to know how long the motion lasts.
 LOOK_FPS = 15.0
 ROOT_MOTIONS = {"BONE": "bone", "OBJECT": "object", "IN_PLACE": "in place", "HIPS": "hips"}
@@ -82,7 +80,7 @@ def read(context: bpy.types.Context) -> Request:
         root_motion=ROOT_MOTIONS[chosen.root_motion], deform=chosen.rig_bones == "DEFORM", scene=context.scene,
     )  # fmt: skip
     settings = baking.BakeSettings(
-        schedule, limits_of(chosen), facing_of(chosen), start=chosen.start,
+        schedule, Limits.responsive(chosen.responsiveness), facing_of(chosen), start=chosen.start,
         synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
         frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",
         markers=chosen.markers, fit_scene=chosen.fit_scene,
@@ -148,15 +146,9 @@ def preview(context: bpy.types.Context) -> Callable[[Progress], Picture]:
     def work(progress: Progress) -> Picture:
         solved = solve(request, progress, judged=False)
         height = solved.shot.ground.height(solved.plan.positions)
-        return picture(solved.clip, _on_ground(solved.plan.positions, height), unit)
+        return picture(solved.clip, lifted(solved.plan.positions, height), unit)
 
     return work
-
-
-def _on_ground(positions: Any, height: Any) -> Any:
-    import numpy as np
-
-    return np.concatenate([positions, np.broadcast_to(height, len(positions))[:, None] + LIFT_M], axis=1)
 
 
 def usable_pack(pack_id: str) -> library.Pack:
@@ -212,14 +204,6 @@ def schedule_of(chosen: Any) -> Schedule:
     return Schedule(marks)
 
 
-def limits_of(chosen: Any) -> Limits:
-    """The body's limits, by responsiveness."""
-    low, middle, high = ACCELERATIONS
-    share = 2.0 * chosen.responsiveness
-    rate = low + (middle - low) * share if share <= 1.0 else middle + (high - middle) * (share - 1.0)
-    return Limits(acceleration=rate, deceleration=rate)
-
-
 def facing_of(chosen: Any) -> Facing:
     """Where the body looks; raises `PathError`."""
     if chosen.facing == "OBJECT":
@@ -234,7 +218,8 @@ def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -
     chosen = common.settings(context)
     pack = library.find(chosen.pack_id)
     speeds = {"speeds": pack.speeds} if pack is not None and pack.speeds is not None else {}
+    limits = Limits.responsive(chosen.responsiveness)
     return make_plan(
-        path.reversed() if chosen.reverse else path, schedule_of(chosen), limits=limits_of(chosen),
-        facing=facing_of(chosen), fps=fps, start=chosen.start, **speeds,
+        path.reversed() if chosen.reverse else path, schedule_of(chosen), limits=limits, facing=facing_of(chosen),
+        fps=fps, start=chosen.start, **speeds,
     )  # fmt: skip

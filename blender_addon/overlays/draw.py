@@ -14,6 +14,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..motion.picture import Picture
 from ..operators import common, flow, preview_state, training_session
+from ..scene.shot import scene_fps
 
 Colour = tuple[float, float, float, float]
 
@@ -51,7 +52,7 @@ def draw_world() -> None:
 
 def _draw_picture(context: bpy.types.Context, chosen: Any, pen: _Pen, found: Picture) -> None:
     scene = context.scene
-    place = found.place(scene.frame_current_final, chosen.frame_start, flow.scene_fps(scene))
+    place = found.place(scene.frame_current_final, chosen.frame_start, scene_fps(scene))
     if chosen.show_path and len(found.path) > 1:
         pen.strip(found.path, PATH, 1.5)
     if chosen.show_footprints:
@@ -84,7 +85,7 @@ def draw_screen() -> None:
 def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:
     """Bars of stance for each foot, time running to the right, the present in the middle."""
     left, bottom, width, height = 60.0, 60.0, 360.0, 14.0
-    place = found.place(context.scene.frame_current_final, chosen.frame_start, flow.scene_fps(context.scene))
+    place = found.place(context.scene.frame_current_final, chosen.frame_start, scene_fps(context.scene))
     scale = width / (2 * GAIT_SECONDS * found.fps)
     pen = _Pen(context, flat=True)
     pen.box(left - 50, bottom - 8, width + 60, 2 * height + 24, BOX)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..motion.errors import TerrainError
+from ..motion.polyline import Polyline
 from ..motion.rotations import Array
 
 IntArray = npt.NDArray[np.int64]
@@ -197,7 +198,7 @@ def _refuse_walls(walk: Array, level: Array, vertices: Array, faces: IntArray) -
     box = (walk[:, :2].min(axis=0), walk[:, :2].max(axis=0))
     steep &= np.all((high[:, :2] >= box[0]) & (low[:, :2] <= box[1]), axis=1)
     steep &= (high[:, 2] > level.min() + WALL_AT) & (low[:, 2] < level.max() + WALL_AT)
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(walk[:, :2], axis=0), axis=1))])
+    arc = Polyline.of(walk).arc
     height = 0.5 * (level[1:] + level[:-1]) + WALL_AT
     for triangle in corners[steep]:
         lower, upper = triangle.min(axis=0), triangle.max(axis=0)

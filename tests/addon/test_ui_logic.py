@@ -82,12 +82,6 @@ def test_an_absurd_speed_is_refused_with_words(chosen) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.parametrize(("dial", "wanted"), [(0.0, 0.7), (0.5, 1.2), (1.0, 2.2)])
-def test_responsiveness_sets_the_acceleration(chosen, dial: float, wanted: float) -> None:
-    chosen.responsiveness = dial
-    assert request.limits_of(chosen).acceleration == pytest.approx(wanted)
-
-
 # Training ---------------------------------------------------------------------------------------
 
 CHILD = """

@@ -306,3 +306,9 @@ def test_a_minute_and_a_dense_curve_are_planned_in_an_instant():
         best = min(best, time.perf_counter() - begin)
     assert plan.seconds > 58.0
     assert best < 0.5  # aimed at 0.05 on a quiet machine; a guard against a slip in order, not a benchmark
+
+
+@pytest.mark.parametrize(("dial", "wanted"), [(0.0, 0.7), (0.25, 0.95), (0.5, 1.2), (0.75, 1.7), (1.0, 2.2)])
+def test_responsiveness_sets_how_fast_speed_changes(dial, wanted):
+    limits = Limits.responsive(dial)
+    assert limits.acceleration == limits.deceleration == pytest.approx(wanted)
