@@ -81,5 +81,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_the_samples_are_sound(shared_data: Path) -> None:
-    for path in sorted((shared_data / "samples").glob("*.bvh")):
+    samples = sorted((shared_data / "samples").glob("*.bvh"))
+    assert samples
+    for path in samples:
         assert check_bvh(path).frames > 1, path

@@ -157,6 +157,7 @@ def test_a_dragged_or_spun_figure_takes_steps(metres: float, degrees: float, sec
 
 def test_inserted_steps_leave_the_floor() -> None:
     planted = plant_feet(carried(standing(), 0.8, 0.0, 1.5, 3.0))
+    assert planted.inserted_steps
     height = balls(planted.clip)[..., 2] - planted.clip.skeleton.ball_height
     for i in (0, 1):
         for a, b in runs(~planted.contacts[:, i]):
