@@ -95,12 +95,19 @@ def difference(values: Array, order: int, fps: float) -> Array:
     return out
 
 
+def pelvis(clip: Clip) -> Array:
+    """The middle between the hip joints (f, 3), metres: where the hips are, wherever a rig's hips bone begins."""
+    positions, _ = clip.world
+    joints = [foot.hip for foot in clip.skeleton.feet]
+    return np.asarray(positions[:, joints].mean(axis=1))
+
+
 def hips_speed(clip: Clip, span_seconds: float = 0.5) -> Array:
     """Horizontal speed (f,) of the hips, m/s: distance over ``span_seconds`` centred on each frame.
 
     The hips are low-passed at 1.5 Hz first; near the ends the span shrinks.
     """
-    track = low_pass(clip.hips[:, :2], 1.5, clip.fps)
+    track = low_pass(pelvis(clip)[:, :2], 1.5, clip.fps)
     if len(track) < 2:
         return np.zeros(len(track))
     half = max(1, round(0.5 * span_seconds * clip.fps))

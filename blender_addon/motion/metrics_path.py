@@ -6,7 +6,7 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import BoolArray, Clip
-from .metrics_basics import hips_speed, intervals, low_pass, windowed
+from .metrics_basics import hips_speed, intervals, low_pass, pelvis, windowed
 from .rotations import Array
 
 #: Low-pass of the hips before they are held against the curve, Hz.
@@ -49,7 +49,7 @@ def hips_path_error(clip: Clip, curve: Array, cyclic: bool = False) -> Array:
 
     That filter keeps most of the natural sway: 0.6 to 1.1 cm mean, 1.5 to 2 cm greatest is the floor.
     """
-    return distance_to_polyline(low_pass(clip.hips[:, :2], HIPS_CUTOFF_HZ, clip.fps), curve, cyclic)
+    return distance_to_polyline(low_pass(pelvis(clip)[:, :2], HIPS_CUTOFF_HZ, clip.fps), curve, cyclic)
 
 
 def body_facing(clip: Clip) -> Array:
