@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from . import library
 from .baking import Baked, BakeSettings, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
-from .shot_file import FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
+from .shot_file import DEFAULT_FPS, FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
 from .systems import packs
 from .systems.synthesis import SynthesisSettings
 
@@ -28,7 +29,6 @@ BONE_KEYS: dict[str, str] = {
         ("hip", "thigh"), ("knee", "shin"), ("ankle", "foot"), ("toe", "toe"),
     )},
 }  # fmt: skip
-SHIPPED = Path(__file__).parent / "packs"
 
 
 def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
 
 
 def _system(asked: ShotFile) -> tuple[packs.Pack, Any]:
-    path = find_pack(asked.pack, asked.folder)
+    path = library.locate(asked.pack, asked.folder)
     pack = packs.read_pack(path)
     if asked.system and asked.system != pack.info.system:
         raise PackError(
@@ -73,24 +73,6 @@ def _system(asked: ShotFile) -> tuple[packs.Pack, Any]:
             "Leave system out, or choose another pack",
         )
     return pack, packs.load_system(path)
-
-
-def find_pack(name: str, folder: Path) -> Path:
-    """A pack by path (from the shot's folder or the working directory), else by name among the installed ones."""
-    for path in (folder / name, Path(name), SHIPPED / name, SHIPPED / f"{name}.zip", *_user_packs(name)):
-        if name and os.path.exists(path):
-            return path
-    shipped = sorted(path.stem for path in SHIPPED.glob("*") if not path.name.startswith((".", "_")))
-    raise PackError(
-        f"There is no pack {name!r}", f"Give a path, or the name of an installed one ({', '.join(shipped) or 'none'})"
-    )
-
-
-def _user_packs(name: str) -> tuple[Path, ...]:
-    from . import library
-
-    folder = library.user_folder()
-    return folder / name, folder / f"{name}.zip"
 
 
 def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, float]) -> tuple[Baked, Any]:
@@ -113,7 +95,7 @@ def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, flo
         if asked.rig.suffix.lower() != ".blend":
             notes += filter(None, [setup.plausible_size(armature, bones)])
     if asked.fps is not None or asked.rig is None or asked.rig.suffix.lower() != ".blend":
-        setup.set_fps(bpy.context.scene, asked.fps or 60.0)
+        setup.set_fps(bpy.context.scene, asked.fps or DEFAULT_FPS)
     curve = _object(asked.curve.object) if asked.curve.object else setup.curve_from_points(
         asked.curve.points, asked.curve.cyclic
     )  # fmt: skip

@@ -5,9 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
+from . import library
+
 Item = tuple[str, str, str, str, int]
 
-DEFAULT_PACK = "biped-lmm"
 #: A report's figure that belongs to no frame.
 NO_FRAME = -(2**31)
 
@@ -109,8 +110,6 @@ def action_items(owner: Any, context: Any) -> list[Item]:
 
 def offered_actions(context: Any) -> tuple[str, ...]:
     """Names of the actions the chosen pack offers; the usual three if no pack is found."""
-    from . import library
-
     scene = getattr(context, "scene", None)
     pack = library.find(scene.gaitsmith.pack_id) if scene is not None else None
     return pack.actions if pack is not None and pack.actions else DEFAULT_ACTIONS
@@ -132,8 +131,6 @@ def set_action(owner: Any, number: int) -> None:
 
 def pack_items(owner: Any, _context: Any) -> list[Item]:
     """The installed packs, and the chosen one even if it is not installed."""
-    from . import library
-
     items: list[Item] = []
     for index, pack in enumerate(library.installed()):
         icon = "ERROR" if pack.problem else "NONE"
@@ -163,8 +160,6 @@ def system_items(owner: Any, _context: Any) -> list[Item]:
 
 def offered_systems(pack_id: str) -> tuple[str, ...]:
     """Names of the systems a pack can be played with, its own first."""
-    from . import library
-
     pack = library.find(pack_id)
     return pack.systems if pack is not None else ("lmm",)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -10,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import preferences
 from .motion.errors import PackError
 from .systems import packs
 
+DEFAULT_PACK = "biped-lmm"
 #: The packs that come with the add-on.
 SHIPPED = Path(__file__).parent / "packs"
 #: Systems that can play a pack, by the system it was made for.
@@ -100,8 +101,26 @@ def find(pack_id: str) -> Pack | None:
     return next((pack for pack in installed() if pack.id == pack_id), None)
 
 
+def locate(name: str, folder: Path) -> Path:
+    """A pack by path (from ``folder`` or the working directory), else by name among the installed ones.
+
+    Raises:
+        PackError: there is none.
+    """
+    for path in (folder / name, Path(name)):
+        if name and os.path.exists(path):
+            return path
+    found = find(name.removesuffix(".zip"))
+    if found is not None:
+        return found.folder
+    names = ", ".join(pack.id for pack in installed()) or "none"
+    raise PackError(f"There is no pack {name!r}", f"Give a path, or the name of an installed one ({names})")
+
+
 def user_folder() -> Path:
     """Where imported and trained packs lie; need not exist yet."""
+    from . import preferences
+
     return preferences.user_folder() / "packs"
 
 

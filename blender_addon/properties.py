@@ -15,7 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import choices
+from . import choices, library
 
 
 def _is_armature(_self: Any, ob: bpy.types.Object) -> bool:
@@ -156,7 +156,7 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
         description="The feet are planted on every mesh in this collection, as its modifiers shape it",
     )
     # Motion
-    pack_id: StringProperty(default=choices.DEFAULT_PACK, options={"HIDDEN"})
+    pack_id: StringProperty(default=library.DEFAULT_PACK, options={"HIDDEN"})
     pack: EnumProperty(
         name="Pack", items=choices.pack_items, get=choices.get_pack, set=choices.set_pack, update=_changed,
         description="The trained motion: how the character moves, and what it can do",

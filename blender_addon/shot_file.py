@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .library import DEFAULT_PACK
 from .motion.errors import GaitsmithError
 from .motion.schedule import Mark, Schedule
 from .scene.channels import ROOT_MOTIONS
 
 RIG_SUFFIXES = (".blend", ".glb", ".gltf", ".fbx", ".bvh")
 HEIGHT_SUFFIXES = (".npy", ".png")
-DEFAULT_PACK = "biped-lmm"
+#: Frame rate of scenes made anew when the shot gives none.
 DEFAULT_FPS = 60.0
 _LARGEST_BYTES = 4 << 20
 #: No length, time or factor is larger.

@@ -20,8 +20,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
+from blender_addon import library
 from blender_addon.baking import BakeSettings, solve, write
-from blender_addon.batch import find_pack, report_of
+from blender_addon.batch import report_of
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.scene import setup
@@ -40,12 +41,12 @@ _WIDTH = 2.4
 def main(arguments: list[str] | None = None) -> None:
     """Build, bake, render."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pack", default="biped-lmm", help="path or name of the pack")
+    parser.add_argument("--pack", default=library.DEFAULT_PACK, help="path or name of the pack")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "demo")
     parser.add_argument("--no-film", action="store_true", help="leave the film out")
     options = parser.parse_args(arguments)
     begin = time.perf_counter()
-    pack_path = find_pack(options.pack, Path.cwd())
+    pack_path = library.locate(options.pack, Path.cwd())
     pack, system = packs.read_pack(pack_path), packs.load_system(pack_path)
     setup.open_rig(make_rigify.cached())
     setup.set_fps(bpy.context.scene, 60.0)
