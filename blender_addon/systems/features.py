@@ -17,6 +17,7 @@ from ..motion.clip import Clip
 from ..motion.filters import derivative
 from ..motion.rotations import Array
 from .layout import Layout
+from .poses import relative_trajectory
 
 Float32 = npt.NDArray[np.float32]
 
@@ -96,22 +97,6 @@ def _extrapolate(start: Array, rate: Array, frames: Array) -> Array:
     chord = frames * np.sinc(half / np.pi)
     step = rot.rotate_2d(half, chord[:, None] * rate[:2])
     return np.concatenate([start[:, :2] + step, (start[:, 2] + rate[2] * frames)[:, None]], axis=1)
-
-
-def relative_trajectory(root: Array, future: Array) -> tuple[Array, Array]:
-    """Future roots as seen from ``root``.
-
-    Args:
-        root: (n, 3) x, y, yaw. future: (n, samples, 3).
-
-    Returns:
-        positions (n, samples, 2) in metres, and facing directions (n, samples, 2), in root space.
-    """
-    turn = -root[:, None, 2]
-    return (
-        rot.rotate_2d(turn, future[..., :2] - root[:, None, :2]),
-        rot.direction_of_yaw(future[..., 2] + turn),
-    )
 
 
 @dataclass(frozen=True)

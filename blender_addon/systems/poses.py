@@ -65,6 +65,22 @@ def clip_poses(clip: Clip) -> Poses:
     return Poses(rot.rotate(turn, clip.hips - base), rotations, step, clip.contacts.astype(np.float64))
 
 
+def relative_trajectory(root: Array, future: Array) -> tuple[Array, Array]:
+    """Future roots as seen from ``root``.
+
+    Args:
+        root: (n, 3) x, y, yaw. future: (n, samples, 3).
+
+    Returns:
+        positions (n, samples, 2) in metres, and facing directions (n, samples, 2), in root space.
+    """
+    turn = -root[:, None, 2]
+    return (
+        rot.rotate_2d(turn, future[..., :2] - root[:, None, :2]),
+        rot.direction_of_yaw(future[..., 2] + turn),
+    )
+
+
 def encode_poses(poses: Poses, fps: float) -> Array:
     """Pose vectors (frames, size) of consecutive frames; velocities by central differences."""
     frames, joints = poses.rotations.shape[:2]

@@ -18,7 +18,7 @@ from ..motion.errors import Cancelled
 from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
-from .poses import Poses
+from .poses import Poses, relative_trajectory
 from .protocol import Chunk, System, Wish
 
 #: Called with the share done (0..1); returns False to cancel.
@@ -98,11 +98,11 @@ def _wish(
     future = np.stack([track[np.minimum(frame + ahead, len(track) - 1)] for track in tracks])
     now = np.stack([track[min(frame, len(track) - 1)] for track in tracks])
     future = future - (1.0 - settings.catch_up) * (now - roots)[:, None]
-    turn = -roots[:, None, 2]
+    positions, directions = relative_trajectory(roots, future)
     last = np.stack([track[max(min(frame, len(track) - 1) - 1, 0)] for track in tracks])
     return Wish(
-        positions=rot.rotate_2d(turn, future[..., :2] - roots[:, None, :2]),
-        directions=rot.direction_of_yaw(future[..., 2] + turn),
+        positions=positions,
+        directions=directions,
         speed=np.linalg.norm(now[:, :2] - last[:, :2], axis=-1) * system.fps,
     )
 
