@@ -200,7 +200,7 @@ def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
     """
     import bpy
 
-    from .scene import actions
+    from .scene import actions, rigs
 
     shot, settings = solved.shot, solved.settings
     watch = _Watch()
@@ -216,7 +216,7 @@ def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
             scene = bpy.context.scene
             scene.frame_start, scene.frame_end = max(written.frame_start, 0), max(written.frame_end, 0)
     report = solved.report
-    if check:
+    if check and rigs.shown(armature):
         with watch.stage("check"):
             error = actions.measure(
                 armature, shot.rig, solved.keys, settings.frame_start, motion=shot.root_motion, samples=check

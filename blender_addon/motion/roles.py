@@ -56,12 +56,12 @@ def _family(name: str) -> dict[str, str]:
 FAMILIES: dict[str, dict[str, str]] = {name: _family(name) for name in _CENTRE}
 
 
-def roles_by_name(names: Iterable[str]) -> dict[str, str]:
+def roles_by_name(names: Iterable[str], complete: bool = True) -> dict[str, str]:
     """Roles (role -> joint name) of a skeleton whose joints are called ``names``.
 
     Knows the names of woody2, snu22, CMU, ReActIdle, Mixamo and Rigify (metarig, DEF- and ORG- bones), with
     or without a prefix such as ``mixamorig:``. The family that names most joints wins. Empty when no family
-    knows the legs.
+    knows the legs; with ``complete`` off, when none knows the hips and half of the legs.
     """
     plain: dict[str, str] = {}
     for name in names:
@@ -69,6 +69,8 @@ def roles_by_name(names: Iterable[str]) -> dict[str, str]:
     best: dict[str, str] = {}
     for table in FAMILIES.values():
         found = {role: plain[name] for role, name in table.items() if name in plain}
-        if len(found) > len(best) and all(role in found for role in REQUIRED_ROLES):
+        known = sum(role in found for role in REQUIRED_ROLES)
+        enough = known == len(REQUIRED_ROLES) or (not complete and "hips" in found and 2 * known > len(REQUIRED_ROLES))
+        if enough and len(found) > len(best):
             best = found
     return best

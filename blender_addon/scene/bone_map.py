@@ -99,9 +99,9 @@ def guess(parents: Mapping[str, str | None]) -> BoneMap:
         parents: bone name -> its parent's name.
 
     Returns:
-        What was recognised; empty when no naming scheme names hips and legs.
+        What was recognised, perhaps not all that is needed; empty when no naming scheme names hips and legs.
     """
-    bones = dict(roles_by_name(parents))
+    bones = dict(roles_by_name(parents, complete=False))
     if not bones:
         return BoneMap({})
     family = _family_of(bones)

@@ -78,6 +78,8 @@ def import_clips(path: str | Path, options: ImportOptions | None = None) -> list
 
 def import_file(path: Path, options: ImportOptions | None = None) -> None:
     """Bring a file's contents into the scene, to stay; raises `ClipError` when Blender cannot read it."""
+    if path.suffix.lower() == ".bvh":
+        check_bvh(path)
     _import(path, options or ImportOptions())
 
 

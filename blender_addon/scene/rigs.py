@@ -112,7 +112,8 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     if ob.type != "ARMATURE":
         raise RigError(f"{ob.name!r} is no armature", "Pick the armature of the character")
     check_writable(ob)
-    ob.update_from_editmode()
+    if ob.mode == "EDIT":
+        raise RigError(f"The armature {ob.name!r} is in Edit Mode", "Leave it (Tab), then bake")
     bpy.context.view_layer.update()
     rotation, place, scale = object_frame(ob)
     found = bones or kept_map(ob) or guess_map(ob)
@@ -162,6 +163,11 @@ def check_writable(ob: bpy.types.Object) -> None:
         )
     if not getattr(ob, "is_editable", True):
         raise RigError(f"The armature {ob.name!r} cannot be edited", "Make it local or override it")
+
+
+def shown(ob: bpy.types.Object) -> bool:
+    """Whether Blender evaluates the armature's pose: it is neither hidden nor shown at rest."""
+    return bool(ob.visible_get()) and ob.data.pose_position == "POSE"
 
 
 def object_frame(ob: bpy.types.Object) -> tuple[Array, Array, float]:
@@ -234,6 +240,13 @@ def _skeleton(
     left = places[number["left_hip"]] - places[number["right_hip"]]
     if np.linalg.norm(left[:2]) < 1e-6:
         raise RigError("Both legs begin at one place", "Map left and right leg to different bones")
+    ankles = [number["left_ankle"], number["right_ankle"]]
+    down = places[0] - places[ankles].mean(axis=0)
+    if down[2] < 0.5 * np.linalg.norm(down):
+        raise RigError(
+            f"The armature {ob.name!r} does not stand upright: in its rest pose the feet are not below the hips",
+            "Rotate the armature object until its rest pose stands, Z up",
+        )
     facing = float(rot.yaw_of_direction(np.array([left[1], -left[0]])))
     back = rot.from_yaw(-facing)
     world, places = rot.mul(back, world), rot.rotate(back, places)
@@ -288,6 +301,8 @@ def _notes(
     ob: bpy.types.Object, found: BoneMap, controls: Sequence[Control], switches: Sequence[tuple[str, float]]
 ) -> tuple[str, ...]:
     notes = []
+    if not ob.visible_get():
+        notes.append("The armature is hidden in this view layer: show it to see the motion; the bake was not measured")
     keyed_off = {path for path, value in switches if value == 0.0}
     held = [
         control.bone for control in controls for constraint in ob.pose.bones[control.bone].constraints
@@ -305,6 +320,12 @@ def _notes(
     if all(f"{side}_toe" not in found.bones for side in ("left", "right")):
         notes.append("The rig has no toe bones: feet are planted without rolling over the toes")
     data = ob.animation_data
+    bones = {control.bone for control in controls}
+    paths = [driver.data_path for driver in data.drivers] if data is not None else []
+    driven = [name for name in bones if any(path.startswith(f'pose.bones["{name}"].') for path in paths
+              if path.rpartition(".")[2].startswith(("rotation", "location")))]  # fmt: skip
+    if driven:
+        notes.append(f"Drivers overrule the keys of {', '.join(sorted(driven)[:4])}: remove them from these bones")
     if data is not None and any(not track.mute for track in data.nla_tracks) and len(data.nla_tracks):
         notes.append("NLA tracks below may add to the baked action")
     return tuple(notes)

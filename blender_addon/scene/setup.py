@@ -12,10 +12,11 @@ import numpy as np
 
 from ..motion.errors import GaitsmithError, RigError, TerrainError
 from ..motion.rotations import Array
+from ..motion.skeleton import REQUIRED_ROLES
 from ..motion.terrain import HeightField
 from .bone_map import BoneMap
 from .curves import metres_per_unit
-from .importers import import_file
+from .importers import ImportOptions, import_file
 from .rigs import guess_map, kept_map, object_frame
 
 #: Legs of a plausible length, metres: beyond, a file's unit is taken for centimetres.
@@ -40,11 +41,29 @@ def open_rig(path: Path) -> None:
     if path.suffix.lower() != ".blend":
         empty_scene()
         import_file(path)
+        if path.suffix.lower() == ".bvh" and any(_lies_down(ob) for ob in bpy.context.scene.objects):
+            # Motion capture has Y up, Blender's own exporter Z.
+            empty_scene()
+            import_file(path, ImportOptions(forward="-Y", up="Z"))
         return
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
     except RuntimeError as error:
         raise RigError(f"Blender cannot open {path.name} ({str(error).strip()})", "Save the file again") from error
+    active = bpy.context.view_layer.objects.active
+    if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _lies_down(ob: bpy.types.Object) -> bool:
+    found = guess_map(ob).bones if ob.type == "ARMATURE" else {}
+    if not set(REQUIRED_ROLES) <= set(found):
+        return False
+    bpy.context.view_layer.update()
+    hips, *feet = (np.array(ob.matrix_world @ ob.data.bones[found[role]].head_local)
+                   for role in ("hips", "left_ankle", "right_ankle"))  # fmt: skip
+    down = hips - np.mean(feet, axis=0)
+    return bool(down[2] < 0.5 * np.linalg.norm(down))
 
 
 def find_armature(name: str = "") -> bpy.types.Object:
@@ -60,7 +79,7 @@ def find_armature(name: str = "") -> bpy.types.Object:
             if ob.name == name:
                 return ob
         raise RigError(f"There is no armature {name!r}; there are: {names}", "Name one of them")
-    walking = [ob for ob in found if (kept_map(ob) or guess_map(ob)).bones]
+    walking = [ob for ob in found if set(REQUIRED_ROLES) <= set((kept_map(ob) or guess_map(ob)).bones)]
     generated = [ob for ob in walking if guess_map(ob).family == "rigify generated"]
     best = generated or walking or found
     if not best:

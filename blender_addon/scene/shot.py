@@ -21,6 +21,8 @@ from .rigs import Rig, read_rig
 FAR = 1000.0
 #: Shorter holes under the path (metres) are not spoken of.
 _NOTED_HOLE = 0.1
+#: A terrain farther above or below the path than this (metres) may not be the one that was meant.
+_NOTED_DROP = 3.0
 
 Ground = bpy.types.Object | bpy.types.Collection | list[bpy.types.Object] | Terrain | None
 
@@ -101,17 +103,20 @@ def read_shot(
     field, hole = _ground(ground, points, found.cyclic, armature)
     return Shot(
         rig, path, points, field, scene_fps(scene), root_motion, base,
-        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, hole)),
+        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, field, hole)),
     )  # fmt: skip
 
 
-def _notes(points: Array, hole: float) -> Iterator[str]:
+def _notes(points: Array, field: Terrain, hole: float) -> Iterator[str]:
     away = float(np.abs(points).max())
     if away > FAR:
         yield (
             f"The path lies {away / 1000.0:.3g} km from the world's origin, where Blender's numbers are only good to "
             f"{1000.0 * float(np.spacing(np.float32(away))):.2g} mm: move everything nearer to it"
         )
+    away = float(field.height(points[:1, :2])[0] - points[0, 2])
+    if abs(away) > _NOTED_DROP:
+        yield f"The terrain lies {abs(away):.1f} m {'above' if away > 0.0 else 'below'} the path's beginning"
     if hole > _NOTED_HOLE:
         yield f"The path crosses a hole of {hole:.2f} m in the terrain: the ground there is guessed from its edges"
 

@@ -116,6 +116,11 @@ def test_bvh_and_glb_rigs(pack, tmp_path) -> None:
         keys = {row["key"]: row for row in report["figures"]}
         assert keys["bake_error"]["value"] < 1e-5, name
         assert keys["path_root_max"]["value"] < 0.1, name
+        bpy.ops.wm.open_mainfile(filepath=str(out))
+        bpy.context.scene.frame_set(report["frame_start"] + 30)
+        ob = bpy.data.objects[report["armature"]]
+        head, foot = (ob.matrix_world @ ob.pose.bones[report["bones"][key]].head for key in ("head", "left_foot"))
+        assert head.z - foot.z > 1.0, f"{name} walks lying down"
 
 
 @pytest.mark.parametrize("kind", ["npy", "png"])
@@ -258,6 +263,29 @@ def test_a_small_hole_under_the_path_and_great_distances_are_noted(pack, tmp_pat
     assert code == 0 and any("hole of 0.5" in note for note in report["notes"])
     far = WALK.format(pack=pack.as_posix()).replace("[[0, 0], [0, -3]]", "[[90000, 0], [90000, -3]]")
     assert any("90 km from the world's origin" in note for note in bake(tmp_path, far)[2]["notes"])
+
+
+def test_rig_files_saved_in_edit_mode_or_hidden_are_baked_and_broken_ones_refused(pack, tmp_path, capsys) -> None:
+    text = 'rig = "held.blend"\n' + WALK.format(pack=pack.as_posix())
+    for state in ("edit", "hidden", "rest"):
+        empty_scene()
+        ob = armature_of(biped(), "Held", root=True)
+        if state == "edit":
+            bpy.ops.object.mode_set(mode="EDIT")
+        elif state == "hidden":
+            ob.hide_viewport = True
+        else:
+            ob.data.pose_position = "REST"
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "held.blend"))
+        code, _, report = bake(tmp_path, text)
+        marks = {row["key"]: row["mark"] for row in report["figures"]}
+        assert code == 0 and marks.get("bake_error") == ("good" if state == "edit" else None)
+        assert state == "edit" or any(state in note for note in report["notes"])
+    (tmp_path / "held.blend").write_bytes((tmp_path / "held.blend").read_bytes()[:5000])
+    assert bake(tmp_path, text)[0] == 2 and "cannot open held.blend" in capsys.readouterr().err
+    (tmp_path / "held.bvh").write_text("HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n CHAN")
+    assert bake(tmp_path, text.replace("held.blend", "held.bvh"))[0] == 2
+    assert "held.bvh, line 5" in capsys.readouterr().err
 
 
 def test_missing_shot_files_are_said(tmp_path) -> None:

@@ -56,6 +56,7 @@ def test_an_armature_lying_in_y_up_is_stood_up_by_its_object() -> None:
         (lambda ob: setattr(ob, "scale", (0, 0, 0)), "nothing"),
         (lambda ob: setattr(ob.pose.bones["LeftLeg"], "scale", (1, 1.5, 1)), "LeftLeg"),
         (lambda ob: keep_map(ob, {"hips": "Hips", "head": "Head"}), "no legs"),
+        (lambda ob: setattr(ob, "rotation_euler", (np.pi / 2, 0, 0)), "upright"),
         (lambda ob: keep_map(ob, dict(guess_map(ob).bones) | {"neck": "Head"}), "mapped twice"),
         (lambda ob: keep_map(ob, dict(guess_map(ob).bones) | {"left_knee": "Gone"}), "lacks"),
         (lambda ob: keep_map(ob, {r: b for r, b in guess_map(ob).bones.items() if r != "left_knee"}), "left knee"),
@@ -121,3 +122,23 @@ def test_constraints_that_would_overrule_the_keys_and_the_rest_position_are_note
     assert "Head" in notes and "rest position" in notes
     hold.mute = True
     assert "Head" not in " ".join(read_rig(ob).notes)
+
+
+def test_drivers_and_hidden_armatures_are_noted() -> None:
+    ob = armature_of(biped())
+    ob.pose.bones["Head"].driver_add("rotation_quaternion", 0)
+    ob.hide_set(True)
+    notes = " ".join(read_rig(ob).notes)
+    assert "Drivers overrule the keys of Head" in notes and "hidden" in notes
+
+
+def test_a_missing_bone_is_named_instead_of_denying_the_legs() -> None:
+    ob = armature_of(biped())
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RigError, match="Edit Mode"):
+        read_rig(ob)
+    ob.data.edit_bones.remove(ob.data.edit_bones["RightFoot"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(RigError, match="no bone: right ankle"):
+        read_rig(ob)
