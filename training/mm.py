@@ -7,8 +7,7 @@ from typing import Any
 
 from blender_addon.motion.dataset import Dataset
 from blender_addon.systems.database import Database
-from blender_addon.systems.features import DEFAULT_WEIGHTS
-from blender_addon.systems.learned_motion_matching import layouts
+from blender_addon.systems.features import DEFAULT_WEIGHTS, layouts
 from blender_addon.systems.matching_pack import CLIPS, clips_file
 from blender_addon.systems.packs import PackInfo, write_pack
 

@@ -16,8 +16,9 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.filters import derivative
 from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
 from .layout import Layout
-from .poses import relative_trajectory
+from .poses import pose_layout, relative_trajectory
 
 Float32 = npt.NDArray[np.float32]
 
@@ -44,6 +45,12 @@ def feature_layout(feet: int = 2) -> Layout:
         foot_velocity=3 * feet,
         hip_velocity=3,
     )
+
+
+def layouts(skeleton: Skeleton) -> tuple[Layout, Layout]:
+    """Feature and pose layouts of Motion Matching and Learned Motion Matching on a skeleton."""
+    feet = len(skeleton.feet)
+    return feature_layout(feet), pose_layout(len(skeleton), feet)
 
 
 def clip_features(clip: Clip) -> Array:

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..motion.skeleton import Skeleton
-from .features import HORIZON_SECONDS, Normalizer, feature_layout
+from .features import HORIZON_SECONDS, Normalizer, feature_layout, layouts
 from .inference import Network
 from .layout import Layout
 from .packs import Pack
-from .poses import Poses, decode_poses, pose_layout
+from .poses import Poses, decode_poses
 from .protocol import Chunk, Wish
 
 Float32 = npt.NDArray[np.float32]
@@ -183,12 +183,6 @@ class LearnedMotionMatching:
             place = self._layout.slices[name]
             pull[place] = np.clip(ratio[place], 0.0, 1.5)
         self._pull = pull
-
-
-def layouts(skeleton: Skeleton) -> tuple[Layout, Layout]:
-    """Feature and pose layouts of Learned Motion Matching on a skeleton."""
-    feet = len(skeleton.feet)
-    return feature_layout(feet), pose_layout(len(skeleton), feet)
 
 
 def _by_character(poses: Poses, start: int, frames: int, characters: int) -> Poses:

@@ -12,9 +12,8 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import ClipError, DatasetError, PackError
 from .database import Database
-from .features import DEFAULT_WEIGHTS
+from .features import DEFAULT_WEIGHTS, layouts
 from .layout import Layout
-from .learned_motion_matching import layouts
 from .motion_matching import MatchingSettings, MotionMatching
 from .packs import Pack
 

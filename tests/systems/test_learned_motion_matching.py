@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.skeleton import Skeleton
-from blender_addon.systems.features import Normalizer
+from blender_addon.systems.features import Normalizer, layouts
 from blender_addon.systems.learned_motion_matching import (
     LATENT,
     LearnedMotionMatching,
     LearnedSettings,
     Networks,
-    layouts,
 )
 from blender_addon.systems.protocol import Wish
 from tests.synthetic import biped

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from blender_addon.motion.errors import PackError
 from blender_addon.systems import packs
+from blender_addon.systems.features import layouts
 from blender_addon.systems.layout import Layout
-from blender_addon.systems.learned_motion_matching import layouts
 from blender_addon.systems.matching_pack import CLIPS, clips_file, read_clips
 from blender_addon.systems.packs import (
     PackInfo,

@@ -12,7 +12,7 @@ from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.systems import learned_motion_matching as runtime
 from blender_addon.systems.database import Database
-from blender_addon.systems.features import Normalizer
+from blender_addon.systems.features import Normalizer, layouts
 from blender_addon.systems.inference import Network
 from blender_addon.systems.packs import Pack
 from blender_addon.systems.poses import decode_poses, encode_poses
@@ -39,7 +39,7 @@ def held_out_errors(path: Path, dataset: Dataset, pack: Pack) -> npt.NDArray[np.
     kinematics = Kinematics(skeleton)
     network = compressor(len(state["states_mean"]))
     network.load_state_dict(state["compressor"])
-    features, poses = runtime.layouts(skeleton)
+    features, poses = layouts(skeleton)
     size = features.size + runtime.LATENT
     decompressor = Network(
         pack.file(runtime.DECOMPRESSOR), runtime.DECOMPRESSOR, {"state": (None, size)}, {"pose": (None, poses.size)}

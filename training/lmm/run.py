@@ -16,7 +16,7 @@ from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.systems import learned_motion_matching as runtime
 from blender_addon.systems.database import Database
-from blender_addon.systems.features import DEFAULT_WEIGHTS
+from blender_addon.systems.features import DEFAULT_WEIGHTS, layouts
 from blender_addon.systems.packs import PackInfo, write_pack
 
 from .. import checkpoints, export
@@ -176,7 +176,7 @@ class LmmRun:
         return metrics
 
     def _info(self, database: Database, metrics: dict[str, Any]) -> PackInfo:
-        features, poses = runtime.layouts(database.skeleton)
+        features, poses = layouts(database.skeleton)
         about = describe(self.dataset)
         return PackInfo(
             system="lmm", title=self.title or self.out.stem, fps=database.fps, skeleton=database.skeleton,
