@@ -60,19 +60,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None:
     from blender_addon.motion.dataset import Dataset
 
+    from .settings import read_settings
+
     dataset = Dataset.load(options.dataset)
     out = Path(options.out)
+    settings = read_settings(Path(options.settings) if options.settings else None)
     if options.system == "mm":
         from .mm import make_pack
 
-        metrics = make_pack(dataset, out, options.title)
+        metrics = make_pack(dataset, out, options.title, settings.mirror)
     else:
         _need_torch()
         from .lmm.run import Limits, LmmRun
-        from .settings import read_settings
         from .trainer import Watch
 
-        settings = read_settings(Path(options.settings) if options.settings else None)
         watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)
         limits = Limits(options.iterations, options.minutes)
         metrics = LmmRun(dataset, out, settings, limits, watch, options.resume, options.title).train()

@@ -66,9 +66,9 @@ class TrainingPlan:
     def command(self, folder: Path, resume: bool) -> tuple[str, ...]:
         """The command that trains, in the child's own words."""
         arguments = ["train", self.system, str(folder / DATASET_NAME), "--out", str(folder / PACK_NAME)]
-        arguments += ["--title", self.name, "--json-lines"]
+        arguments += ["--title", self.name, "--json-lines", "--settings", str(folder / SETTINGS_NAME)]
         if self.system != "mm":
-            arguments += ["--minutes", f"{self.minutes:g}", "--settings", str(folder / SETTINGS_NAME)]
+            arguments += ["--minutes", f"{self.minutes:g}"]
             if resume:
                 arguments.append("--resume")
         return jobs.training_command(self.python, *arguments)

@@ -156,14 +156,17 @@ def test_a_training_can_be_stopped_and_waits_to_be_resumed(train, tmp_path: Path
 
 def test_the_command_is_the_trainings_own(tmp_path: Path) -> None:
     from training import cli
+    from training.settings import read_settings
 
     for system in ("lmm", "mm"):
         plan = TrainingPlan("Name with spaces", system, 5.0, False, "/usr/bin/python3")
+        plan.save(tmp_path)
         command = plan.command(tmp_path, resume=system == "lmm")
         assert command[:4] == ("/usr/bin/python3", "-u", "-m", "training")
         options = cli._parser().parse_args(command[4:])
         assert options.json_lines and options.title == "Name with spaces"
         assert options.resume == (system == "lmm")
+        assert read_settings(Path(options.settings)).mirror is False
 
 
 def test_a_damaged_plan_is_ignored(tmp_path: Path) -> None:
