@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 #: What training imports; torch without GPU libraries is a tenth of the size.
-PACKAGES = ("numpy", "scipy", "onnx", "tqdm")
+PACKAGES = ("numpy", "onnx", "tqdm")
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 

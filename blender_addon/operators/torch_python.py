@@ -15,7 +15,7 @@ from . import common
 PROBE = """
 import importlib, json, sys
 found = {"python": sys.version.split()[0]}
-for name in ("torch", "onnx", "numpy", "scipy"):
+for name in ("torch", "onnx", "numpy"):
     try:
         found[name] = str(importlib.import_module(name).__version__)
     except Exception as error:
@@ -23,7 +23,7 @@ for name in ("torch", "onnx", "numpy", "scipy"):
         found.setdefault("why", "%s: %s" % (name, error))
 print(json.dumps({"event": "probe", "found": found}), flush=True)
 """
-NEEDED = ("torch", "onnx", "numpy", "scipy")
+NEEDED = ("torch", "onnx", "numpy")
 TICK_SECONDS = 0.2
 
 
@@ -82,7 +82,7 @@ def _say(text: str) -> None:
 
 
 class GAITSMITH_OT_check_python(bpy.types.Operator):
-    """See whether the chosen Python has what training needs: torch, onnx, numpy and scipy"""
+    """See whether the chosen Python has what training needs: torch, onnx and numpy"""
 
     bl_idname = "gaitsmith.check_python"
     bl_label = "Check Python"

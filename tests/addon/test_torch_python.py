@@ -36,7 +36,7 @@ def asked(python: str) -> tuple[bool, str]:
 
 
 def test_what_lacks_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
-    event = '{"event": "probe", "found": {"python": "3.11.7", "torch": "", "onnx": "", "numpy": "1.26", "scipy": "1"}}'
+    event = '{"event": "probe", "found": {"python": "3.11.7", "torch": "", "onnx": "", "numpy": "1.26"}}'
     good, text = asked(fake_python(tmp_path, f"echo '{event}'"))
     assert not good and "lacks torch, onnx" in text and "pip install torch onnx" in text
 
@@ -53,7 +53,7 @@ def test_no_python_at_all_is_refused(path: str) -> None:
 
 
 def test_the_check_button_tells_the_verdict(addon, tmp_path: Path) -> None:
-    event = '{"event": "probe", "found": {"python": "3.13.1", "torch": "2.9", "onnx": "1", "numpy": "2", "scipy": "1"}}'
+    event = '{"event": "probe", "found": {"python": "3.13.1", "torch": "2.9", "onnx": "1", "numpy": "2"}}'
     addon.setitem(preferences.DEFAULTS, "python_path", fake_python(tmp_path, f"echo '{event}'"))
     bpy.ops.gaitsmith.check_python()
     assert bpy.context.window_manager.gaitsmith.check_text == "Ready: Python 3.13.1, torch 2.9, onnx 1"
