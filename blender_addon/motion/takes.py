@@ -14,6 +14,7 @@ from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
 from .levelling import find_floors, levelled
 from .reference_pose import without_reference_pose
+from .repair import mended
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
 from .runs import runs
@@ -131,7 +132,9 @@ def _prepare_group(group: Sequence[Take], skeleton: Skeleton, fps: float) -> lis
         if first == len(take.clip):
             raise DatasetError(f"{take.clip.name!r} holds nothing but its T-pose", "Leave it out")
         defects = (f"{first} frames of T-pose dropped",) if first else ()
-        clip = replace(take.clip.cut(first, len(take.clip)), skeleton=grounded_rest(take.clip.skeleton))
+        clip, words = mended(take.clip.cut(first, len(take.clip)))
+        defects = (*defects, *words)
+        clip = replace(clip, skeleton=grounded_rest(take.clip.skeleton))
         raw.append(clip.resampled(fps))
         sources.append(Source(take.path, first, len(take.clip), take.licence, take.credit, defects))
     level = group[0].level
