@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +23,8 @@ from .skeleton import Skeleton
 SCHEMA = 1
 JSON_NAME = "dataset.json"
 NPZ_NAME = "clips.npz"
+#: What reading a file that is none may raise.
+_DAMAGE = (KeyError, TypeError, ValueError, OSError, RecursionError, MemoryError, zipfile.BadZipFile, zlib.error)
 #: What the data sets of this add-on are made of.
 ACTIONS: tuple[str, ...] = ("stand", "walk", "run")
 
@@ -128,7 +132,12 @@ class Dataset:
             old = work.with_name(work.name + ".old")
             if target.exists():
                 os.replace(target, old)
-            os.replace(work, target)
+            try:
+                os.replace(work, target)
+            except OSError:
+                if old.exists():
+                    os.replace(old, target)
+                raise
             shutil.rmtree(old, ignore_errors=True)
         except OSError as error:
             raise DatasetError(f"{target} cannot be written ({error.strerror})", "Free some space") from error
@@ -150,8 +159,10 @@ class Dataset:
             "root": np.concatenate([clip.root for clip in self.clips]).astype(np.float32),
             "contacts": np.concatenate([clip.contacts for clip in self.clips]).astype(np.float32),
         }
-        with open(folder / NPZ_NAME, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type, unused-ignore]
+        # Zipped in memory: a zip file on a full disk complains once more when it is forgotten.
+        packed = io.BytesIO()
+        np.savez(packed, **arrays)  # type: ignore[arg-type, unused-ignore]
+        (folder / NPZ_NAME).write_bytes(packed.getbuffer())
         (folder / JSON_NAME).write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
 
     @classmethod
@@ -169,7 +180,7 @@ class Dataset:
             return cls._build(data, arrays)
         except DatasetError:
             raise
-        except (GaitsmithError, KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+        except (GaitsmithError, *_DAMAGE) as error:
             raise DatasetError(f"The data set {folder} is damaged ({error})", "Ingest it anew") from error
 
     @classmethod
@@ -184,6 +195,8 @@ class Dataset:
             part = slice(at, at + int(entry["frames"]))
             at = part.stop
             rotations = arrays["rotations"][part].astype(np.float64)
+            if not np.all(np.linalg.norm(rotations, axis=-1) > 0.1):
+                raise ValueError(f"the rotations of {entry['name']} are none")
             clips.append(Clip(
                 skeleton=skeleton, fps=float(entry["fps"]), hips=arrays["hips"][part].astype(np.float64),
                 rotations=rotations / np.linalg.norm(rotations, axis=-1, keepdims=True),

@@ -83,7 +83,7 @@ class BoneMap:
                 raise ValueError("it is too large")
             bones = json.loads(path.read_text("utf-8"))["gaitsmith_bones"]
             return cls.chosen({str(role): str(bone) for role, bone in bones.items()})
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise RigError(f"{path.name!r} is no bone map ({error})", "Pick one that Save Map has written") from error
 
     @classmethod

@@ -108,9 +108,19 @@ def _clips_of(armature: Any, actions: list[Any], options: ImportOptions, fps: fl
     for action in actions_for(armature):
         if action in actions:
             clip = scaled(read_action(armature, action, skeleton=skeleton, fps=fps), factor)
+            _check_upright(clip)
             ball = height if height is not None else skeleton.ball_height * factor
             clips.append(replace(clip, skeleton=replace(clip.skeleton, ball_height=ball)))
     return clips
+
+
+def _check_upright(clip: Clip) -> None:
+    """Refuse a figure that lies or hangs upside down through most of its motion: its axes are wrong."""
+    places = clip.world[0]
+    feet = [clip.skeleton.index(role) for role in ("left_ankle", "right_ankle")]
+    up = places[:, 0] - places[:, feet].mean(axis=1)
+    if np.median(up[:, 2] / np.linalg.norm(up, axis=-1)) < 0.5:
+        raise ClipError(f"The figure in {clip.name!r} does not stand upright", "Give --axis, such as -Y,Z for Z up")
 
 
 def _named(clip: Clip, path: Path, count: int) -> Clip:

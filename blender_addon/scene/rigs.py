@@ -91,7 +91,7 @@ def kept_map(ob: bpy.types.Object) -> BoneMap | None:
     try:
         data = json.loads(ob.get(MAP_PROPERTY, ""))
         return BoneMap.chosen({str(role): str(bone) for role, bone in data.items()}) if data else None
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -112,6 +112,13 @@ def armature(sample: Path) -> bpy.types.Object:
     return bpy.context.object
 
 
+def test_a_figure_that_lies_by_wrong_axes_is_said(sample: Path, tmp_path: Path, capsys) -> None:
+    for axis in ("-Y,Z", "-Z,-Y"):
+        assert main(["ingest", str(sample), f"--axis={axis}", "--out", str(tmp_path / "d")]) == 2
+        said = capsys.readouterr().err
+        assert "upright" in said and "--axis" in said and not list(tmp_path.iterdir())
+
+
 def test_an_action_is_read_alike_from_its_curves_and_by_playing_it(armature: bpy.types.Object, sample: Path) -> None:
     expected = positions_by_hand(sample)
     plain = read_actions.read_action(armature, fps=30.0)

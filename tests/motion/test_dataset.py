@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +62,34 @@ def test_a_full_disk_leaves_the_old_data_set(tmp_path: Path, monkeypatch: pytest
     assert [p.name for p in tmp_path.iterdir()] == ["d"]
 
 
+def test_a_place_that_cannot_be_taken_keeps_the_old_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made().save(tmp_path / "d")
+    replace = os.replace
+
+    def refuse(source: Path, target: Path) -> None:
+        if target == tmp_path / "d" and not str(source).endswith(".old"):
+            raise OSError(13, "Permission denied")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(DatasetError, match="Permission denied"):
+        made().part(held_out=True).save(tmp_path / "d")
+    assert len(Dataset.load(tmp_path / "d")) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
+
+
+def test_a_really_full_disk_is_said_once(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path\n"
+        "from tests.motion.test_dataset import made\nfrom blender_addon.motion.errors import DatasetError\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "try: made().save(Path(sys.argv[1]) / 'd')\n"
+        "except DatasetError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "cannot be written (File too large)" in done.stdout and not done.stderr and not list(tmp_path.iterdir())
+
+
 def test_an_empty_one_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no motion"):
         Dataset(biped(), []).save(tmp_path / "d")
@@ -73,6 +104,7 @@ def test_damage_is_told(tmp_path: Path) -> None:
     good = (folder / JSON_NAME).read_text()
     for text, message in (
         (good[:100], "damaged"), (good.replace('"schema": 1', '"schema": 99'), "version 99"), ("[]", "damaged"),
+        ("[" * 100_000, "damaged"),
     ):  # fmt: skip
         (folder / JSON_NAME).write_text(text)
         with pytest.raises(DatasetError, match=message):
@@ -92,6 +124,9 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
     made().save(tmp_path)
     with np.load(tmp_path / NPZ_NAME) as file:
         arrays = dict(file)
+    np.savez(tmp_path / NPZ_NAME, **(arrays | {"rotations": 0.0 * arrays["rotations"]}))
+    with pytest.raises(DatasetError, match="rotations of"):
+        Dataset.load(tmp_path)
     arrays["root"] = np.array([{"a": 1}], dtype=object)
     np.savez(tmp_path / NPZ_NAME, **arrays)
     with pytest.raises(DatasetError, match="damaged"):
