@@ -190,9 +190,10 @@ def mark_text(mark: object) -> str:
 @persistent
 def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """A curve was edited or moved: forget it, and have the preview made anew."""
+    from ..scene import curves
     from . import preview_state
 
-    if not hasattr(scene, "gaitsmith"):
+    if not hasattr(scene, "gaitsmith") or curves.being_read():
         return
     chosen = scene.gaitsmith
     watched = {ob.name_full for ob in (chosen.curve, chosen.ground_object, chosen.facing_object) if ob is not None}

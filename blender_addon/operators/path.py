@@ -89,12 +89,13 @@ class GAITSMITH_OT_curve_done(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Leave edit mode, take the selection tool."""
         curve = context.view_layer.objects.active
-        bpy.ops.object.mode_set(mode="OBJECT")
+        # Before edit mode is left: each mode has a tool of its own, and who comes back to slide points would draw.
         if context.area is not None and context.area.type == "VIEW_3D":
             region = next((r for r in context.area.regions if r.type == "WINDOW"), None)
             if region is not None:
                 with context.temp_override(area=context.area, region=region):
                     bpy.ops.wm.tool_set_by_id(name="builtin.select_box", space_type="VIEW_3D")
+        bpy.ops.object.mode_set(mode="OBJECT")
         if curve is not None and not curve.data.splines:
             self.report({"WARNING"}, "Nothing was drawn yet: press Draw again, or choose another curve")
         return {"FINISHED"}

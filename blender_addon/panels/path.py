@@ -31,7 +31,9 @@ class GAITSMITH_PT_path(Sidebar, bpy.types.Panel):
             if chosen.curve is None:
                 column.label(text=f"Selected: {curve.name}", icon="RESTRICT_SELECT_OFF")
             length, problem = flow.curve_facts(context)
-            if problem:
+            if problem and context.mode == "EDIT_CURVE":
+                words(column, "Draw in the viewport with the left mouse button, then press Done.", "GREASEPENCIL")
+            elif problem:
                 words(column, problem, "ERROR")
             else:
                 text = "..." if length is None else f"{metres(length)} long"

@@ -15,6 +15,9 @@ SPACING = 0.025
 #: A curve is never sampled by more points than this.
 MOST_POINTS = 200_000
 
+#: Depth of `_bring_up_to_date`: what Blender reports of a curve meanwhile is the reader's own doing.
+_updating = 0
+
 
 @dataclass(frozen=True)
 class CurveReading:
@@ -56,8 +59,7 @@ def read_curve(ob: bpy.types.Object | None) -> CurveReading:
         raise PathError("There is no root curve", "Draw a path or pick a curve")
     if ob.type != "CURVE":
         raise PathError(f"{ob.name!r} is no curve", "Pick a curve object, or convert it to a curve")
-    ob.update_from_editmode()
-    bpy.context.view_layer.update()
+    _bring_up_to_date(ob)
     splines = [spline for spline in ob.data.splines if len(_control_points(spline))]
     if not splines:
         raise PathError(f"The curve {ob.name!r} has no points", "Draw a path of at least two points")
@@ -80,6 +82,22 @@ def read_curve(ob: bpy.types.Object | None) -> CurveReading:
     if len(candidates) > 1:
         notes = (f"The curve {ob.name!r} has {len(candidates)} splines; the longest was taken",)
     return CurveReading(points, cyclic, notes)
+
+
+def being_read() -> bool:
+    """Whether a curve is brought up to date by its reader at this moment: no change by the user."""
+    return _updating > 0
+
+
+def _bring_up_to_date(ob: bpy.types.Object) -> None:
+    """Take over what is drawn in edit mode; Blender reports that as a change, whether there was one or not."""
+    global _updating
+    _updating += 1
+    try:
+        ob.update_from_editmode()
+        bpy.context.view_layer.update()
+    finally:
+        _updating -= 1
 
 
 def _control_points(spline: bpy.types.Spline) -> bpy.types.bpy_prop_collection:

@@ -8,7 +8,8 @@ import bpy
 import pytest
 
 import blender_addon
-from blender_addon.operators import common, flow
+from blender_addon.operators import common, flow, preview_state
+from blender_addon.scene import curves
 from tests.addon.fake_layout import FakeLayout
 
 
@@ -114,6 +115,34 @@ def test_an_edited_curve_is_read_again(curve) -> None:
     curve.scale = (2, 2, 2)
     bpy.context.view_layer.update()
     assert flow.curve_facts(bpy.context)[0] == pytest.approx(18.0, abs=1e-3)
+
+
+def test_reading_a_curve_in_edit_mode_is_no_change_of_it(curve, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: list[None] = []
+    monkeypatch.setattr(preview_state, "scene_changed", lambda: changes.append(None))
+    bpy.context.scene.gaitsmith.curve = curve
+    bpy.context.view_layer.objects.active = curve
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert flow.curve_length(bpy.context) == pytest.approx(7.0, abs=1e-3)
+    changes.clear()
+    curves.read_curve(curve)
+    assert not changes, "the preview would begin anew at each of its own readings, without end"
+    bpy.ops.curve.select_all(action="SELECT")
+    bpy.ops.transform.resize(value=(2.0, 2.0, 2.0))
+    bpy.context.view_layer.update()
+    assert changes
+    assert flow.curve_length(bpy.context) == pytest.approx(14.0, abs=1e-3)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_while_a_path_is_drawn_the_panel_says_how(curve) -> None:
+    curve.data.splines.clear()
+    bpy.context.scene.gaitsmith.curve = curve
+    bpy.context.view_layer.objects.active = curve
+    assert "no points" in draw("GAITSMITH_PT_path").labels()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "left mouse button" in draw("GAITSMITH_PT_path").labels()
+    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 @pytest.mark.parametrize("points", [[], [(0, 0, 0)], [(1, 1, 0), (1, 1, 0)], [(0, 0, 0), (float("nan"), 0, 0)]])
