@@ -39,19 +39,21 @@ RIG_BONES = (
 )
 #: Short names of the report's figures for the sidebar; the full ones stand in their tooltips.
 FIGURE_NAMES = {
-    "path_hips_mean": "Path, hips, mean", "path_hips_max": "Path, hips", "path_root_mean": "Path, root, mean",
-    "path_root_max": "Path, root", "plan_root_max": "Root off plan", "heading_root_mean": "Heading, root, mean",
-    "heading_root_max": "Heading, root", "heading_body_mean": "Heading, body, mean",
-    "heading_body_max": "Heading, body", "speed_steady": "Speed, steady", "speed_corner": "Speed, corners",
-    "speed_changing": "Speed, ramps", "slide_max": "Foot slide", "slide_p95": "Foot slide, p95",
-    "skate_contact": "Skate, standing", "skate_all": "Skate, all", "skate_ratio": "Low fast toes",
-    "airborne": "In the air", "foot_yaw_p90": "Foot twist, p90", "foot_yaw_max": "Foot twist",
+    "path_hips_mean": "Hips off path, mean", "path_hips_max": "Hips off path",
+    "path_root_mean": "Root off path, mean", "path_root_max": "Root off path", "plan_root_max": "Root off plan",
+    "heading_root_mean": "Heading, root, mean", "heading_root_max": "Heading, root",
+    "heading_body_mean": "Heading, body, mean", "heading_body_max": "Heading, body",
+    "speed_steady": "Speed off, steady", "speed_corner": "Speed off, corners",
+    "speed_changing": "Speed off, changing", "slide_max": "Foot slide", "slide_p95": "Foot slide, usual",
+    "skate_contact": "Skating, planted", "skate_all": "Skating, all frames", "skate_ratio": "Toes skimming",
+    "airborne": "In the air", "foot_yaw_p90": "Foot twist, usual", "foot_yaw_max": "Foot twist",
     "double_support": "Both feet down", "lock_offset": "Feet moved", "pelvis_drop": "Hips lowered",
-    "penetration_p95": "Sole in ground, p95", "penetration_max": "Sole in ground", "float_p95": "Sole over ground, p95",
-    "float_max": "Sole over ground", "pop_p99": "Knee pops, p99", "pop_max": "Knee pops", "jitter": "Jitter",
-    "liveliness": "Liveliness", "sway": "Hip sway", "pop_p99_capture": "Knee pops, capture",
-    "jitter_capture": "Jitter, capture", "liveliness_capture": "Liveliness, capture", "response": "Response",
-    "rest": "Rest", "bake_error": "Bake error", "bake_error_angle": "Bake angle error",
+    "penetration_p95": "Sole in ground, usual", "penetration_max": "Sole in ground",
+    "float_p95": "Sole off ground, usual", "float_max": "Sole off ground", "pop_p99": "Knee pops, usual",
+    "pop_max": "Knee pops", "jitter": "Jitter", "liveliness": "Liveliness", "sway": "Hip sway",
+    "pop_p99_capture": "Knee pops, capture", "jitter_capture": "Jitter, capture",
+    "liveliness_capture": "Liveliness, capture", "response": "Response", "rest": "Rest", "bake_error": "Bake error",
+    "bake_error_angle": "Bake angle error",
 }  # fmt: skip
 VERDICTS = (
     ("GOOD", "good", "As good as wanted", "CHECKMARK", 0),
@@ -81,6 +83,8 @@ ACTIONS: dict[str, tuple[str, str, int]] = {
     "jump": ("Jump", "Jump", 6),
 }
 DEFAULT_ACTIONS = ("stand", "walk", "run")
+#: A mark at which to stand pauses for so long until told otherwise, seconds.
+USUAL_PAUSE_S = 1.0
 
 #: Blender does not keep the strings of a callback's items alive, and goes on reading them: all lists ever
 #: handed out are kept, each once.
@@ -121,12 +125,19 @@ def get_action(owner: Any) -> int:
 
 
 def set_action(owner: Any, number: int) -> None:
-    """Keep the action of that number by its name."""
+    """Keep the action of that number by its name; another one begins at its usual speed, or with a usual pause."""
     import bpy
 
-    for item in action_items(owner, bpy.context):
-        if item[4] == number:
-            owner.action_name = item[0]
+    from .motion.schedule import DEFAULT_SPEEDS, STAND
+
+    name = next((item[0] for item in action_items(owner, bpy.context) if item[4] == number), owner.action_name)
+    if name == owner.action_name:
+        return
+    owner.action_name = name
+    if name in DEFAULT_SPEEDS:
+        owner.speed = DEFAULT_SPEEDS[name]
+    elif name == STAND and getattr(owner, "pause", None) == 0.0:
+        owner.pause = USUAL_PAUSE_S
 
 
 def pack_items(owner: Any, _context: Any) -> list[Item]:

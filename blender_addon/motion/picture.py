@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import rotations as rot
 from .clip import Clip
 from .runs import runs
+from .skeleton import Skeleton
 
 Points = npt.NDArray[np.float32]
 
@@ -17,6 +18,8 @@ Points = npt.NDArray[np.float32]
 FOOTPRINT_SLIMNESS = 0.19
 #: Footprints lie this much above the ground, so that they are not hidden by it, metres.
 LIFT_M = 0.02
+#: Sides of the body, as roles name them; what belongs to neither has the number behind the last.
+SIDES = ("left_", "right_")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Picture:
         footprints: all stances.
         path: planned root on the ground (n, 3).
         contacts: foot on the ground (frames, feet).
+        sides: side of each bone (bones,): 0 left, 1 right, 2 neither.
     """
 
     fps: float
@@ -52,6 +56,7 @@ class Picture:
     footprints: tuple[Footprint, ...]
     path: Points
     contacts: npt.NDArray[np.bool_]
+    sides: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -73,14 +78,31 @@ def bone_segments(clip: Clip) -> Points:
     """Lines from each joint to its parent, and out to the tails of the last joints (frames, 2 * lines, 3)."""
     positions, rotations = clip.world
     parents = np.array(clip.skeleton.parents)
-    joints = np.arange(1, len(parents))
-    ends = [j for j in range(len(parents)) if j not in set(clip.skeleton.parents)]
-    ends = [j for j in ends if np.linalg.norm(clip.skeleton.tails[j]) > 1e-4]
+    joints, ends = np.arange(1, len(parents)), _ends(clip.skeleton)
     tails = positions[:, ends] + rot.rotate(rotations[:, ends], clip.skeleton.tails[ends])
     starts = np.concatenate([positions[:, parents[1:]], positions[:, ends]], axis=1)
     stops = np.concatenate([positions[:, joints], tails], axis=1)
     lines = np.stack([starts, stops], axis=2)
     return lines.reshape(len(clip), -1, 3).astype(np.float32)
+
+
+def bone_sides(skeleton: Skeleton) -> npt.NDArray[np.int64]:
+    """Side of the body of each line of `bone_segments` (lines,): 0 left, 1 right, 2 neither.
+
+    A joint without a role belongs to its parent's side.
+    """
+    role = {name: role for role, name in skeleton.roles.items()}
+    sides: list[int] = []
+    for name, parent in zip(skeleton.names, skeleton.parents, strict=True):
+        above = sides[parent] if parent >= 0 else len(SIDES)
+        sides.append(next((k for k, side in enumerate(SIDES) if role.get(name, "").startswith(side)), above))
+    return np.array(sides[1:] + [sides[j] for j in _ends(skeleton)])
+
+
+def _ends(skeleton: Skeleton) -> list[int]:
+    """Joints that nothing hangs on and whose bone has a length."""
+    inner = set(skeleton.parents)
+    return [j for j in range(len(skeleton)) if j not in inner and np.linalg.norm(skeleton.tails[j]) > 1e-4]
 
 
 def footprints(clip: Clip) -> tuple[Footprint, ...]:
@@ -116,4 +138,7 @@ def picture(clip: Clip, path: npt.NDArray[np.float64], metres_per_unit: float = 
     """All that is drawn of a clip, in the scene's units; ``path`` is the planned root on the ground (n, 3), metres."""
     scale = np.float32(1.0 / metres_per_unit)
     prints = tuple(replace(step, outline=step.outline * scale) for step in footprints(clip))
-    return Picture(clip.fps, bone_segments(clip) * scale, prints, path.astype(np.float32) * scale, clip.contacts)
+    return Picture(
+        clip.fps, bone_segments(clip) * scale, prints, path.astype(np.float32) * scale, clip.contacts,
+        bone_sides(clip.skeleton),
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -12,7 +12,7 @@ from .. import baking, library
 from ..choices import FIGURE_NAMES
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
-from ..motion.figures import QualityReport
+from ..motion.figures import Figure, QualityReport
 from ..motion.path import RootPath
 from ..motion.picture import Picture, lifted, picture
 from ..motion.plan import Limits, Plan, make_plan
@@ -26,6 +26,8 @@ LOOK_FPS = 15.0
 ROOT_MOTIONS = {"BONE": "bone", "OBJECT": "object", "IN_PLACE": "in place", "HIPS": "hips"}
 #: Share of the loading of a pack in a bake's progress.
 LOADING = 0.05
+#: Smaller figures are only said to be smaller.
+LEAST_SHOWN = 0.001
 
 
 @dataclass(frozen=True)
@@ -130,10 +132,28 @@ def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[Fi
         frame = None
         if figure.worst_frame is not None:
             frame = solved.settings.frame_start + round(figure.worst_frame / report.fps * solved.shot.fps)
-        text = f"{figure.value:.3g} {figure.unit}".rstrip()
+        shown = _in_handy_units(figure)
         short = FIGURE_NAMES.get(figure.key, figure.name)
-        rows.append(FigureRow(short, figure.name, text, figure.wish, figure.mark, frame))
+        rows.append(FigureRow(short, figure.name, reading(shown.value, shown.unit), shown.wish, figure.mark, frame))
     return tuple(rows)
+
+
+def _in_handy_units(figure: Figure) -> Figure:
+    """The same figure in millimetres where it was measured in metres."""
+    if figure.unit != "m":
+        return figure
+    wanted, low = (None if limit is None else 1e3 * limit for limit in (figure.wanted, figure.low))
+    return replace(figure, value=1e3 * figure.value, unit="mm", wanted=wanted, low=low)
+
+
+def reading(value: float, unit: str = "") -> str:
+    """A figure for reading: three digits, never an exponent; what is too small to matter is said to be so."""
+    size = abs(value)
+    if 0.0 < size < LEAST_SHOWN:
+        text = f"< {LEAST_SHOWN:g}"
+    else:
+        text = f"{value:.0f}" if size >= 100.0 else f"{value:.3g}"
+    return f"{text} {unit}".rstrip()
 
 
 def preview(context: bpy.types.Context) -> Callable[[Progress], Picture]:

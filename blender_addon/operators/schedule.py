@@ -7,20 +7,28 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty
 
+from ..motion.schedule import STAND
 from . import common
 
 #: A new mark lies this far behind the last one, metres.
 SPACING_M = 2.0
+#: What a new mark does behind nothing but standing.
+USUAL_ACTION = "walk"
 
 
 def add_mark(chosen: Any, at: float | None = None, length: float | None = None) -> int:
     """Put a mark after the active one (or at ``at``) with the settings that hold there; returns its index."""
-    before = chosen.marks[chosen.active_mark] if 0 <= chosen.active_mark < len(chosen.marks) else chosen
-    place = (getattr(before, "at", chosen.start) + SPACING_M) if at is None else at
+    index = chosen.active_mark if 0 <= chosen.active_mark < len(chosen.marks) else -1
+    place = (chosen.marks[index].at if index >= 0 else chosen.start) + SPACING_M if at is None else at
+    # After a stand it goes on as it came.
+    while index >= 0 and chosen.marks[index].action_name == STAND:
+        index -= 1
+    before = chosen.marks[index] if index >= 0 else chosen
     if length is not None:
         place = min(place, length)
     mark = chosen.marks.add()
-    mark.at, mark.speed, mark.action_name = place, before.speed, before.action_name
+    mark.at, mark.speed = place, before.speed
+    mark.action_name = before.action_name if before.action_name != STAND else USUAL_ACTION
     return sort_marks(chosen, len(chosen.marks) - 1)
 
 

@@ -61,7 +61,11 @@ def _draw_picture(context: bpy.types.Context, chosen: Any, pen: _Pen, found: Pic
             red, green, blue, _ = SIDES[step.side]
             pen.strip(step.outline, (red, green, blue, 1.0 if stands else FAINT), 3.0 if stands else 1.5)
     if chosen.show_skeleton:
-        pen.lines(found.body(place), BODY, 4.0, in_front=True)
+        body = found.body(place).reshape(-1, 2, 3)
+        for side, colour in enumerate((*SIDES, BODY)):
+            bones = body[found.sides == side]
+            if len(bones):
+                pen.lines(bones.reshape(-1, 3), colour, 3.0, in_front=True)
 
 
 def draw_screen() -> None:
@@ -74,12 +78,22 @@ def draw_screen() -> None:
         for spot in flow.mark_spots(context):
             where = location_3d_to_region_2d(context.region, context.region_data, spot.head)
             if where is not None:
-                _label(context, where.x + 4, where.y + 4, spot.text, ACTIVE if spot.active else MARK)
+                _mark_head(context, where.x, where.y, spot)
     found = preview_state.picture(context)
     if chosen.show_gait and found is not None:
         _draw_gait(context, chosen, found)
     if common.state(context).training:
         _draw_loss(training_session.losses())
+
+
+def _mark_head(context: bpy.types.Context, x: float, y: float, spot: flow.Spot) -> None:
+    """A knob on the mark's pole, and its label beside it."""
+    colour = ACTIVE if spot.active else MARK
+    half = 4.0 * context.preferences.system.ui_scale
+    pen = _Pen(context, flat=True)
+    pen.box(x - half, y - half, 2 * half, 2 * half, colour)
+    pen.done()
+    _label(context, x + 3 * half, y - half, spot.text, colour)
 
 
 def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:

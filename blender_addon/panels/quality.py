@@ -11,6 +11,8 @@ from ..operators import common
 from .common import Sidebar
 
 ICONS = {item[0]: item[3] for item in choices.VERDICTS}
+#: How many figures are ...
+COUNTED = {"GOOD": "good", "LOOK": "to look at", "BAD": "bad"}
 
 
 class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
@@ -31,7 +33,7 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
         if chosen.report_title:
             layout.label(text=chosen.report_title)
         verdicts = [figure.verdict for figure in chosen.report]
-        counts = ", ".join(f"{verdicts.count(v)} {v.lower()}" for v in ("GOOD", "LOOK", "BAD") if v in verdicts)
+        counts = ", ".join(f"{verdicts.count(v)} {COUNTED[v]}" for v in COUNTED if v in verdicts)
         worst = next((v for v in ("BAD", "LOOK", "GOOD") if v in verdicts), "NONE")
         layout.label(text=counts or "Nothing was judged", icon=ICONS[worst])
         column = layout.column(align=True)
@@ -42,11 +44,12 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
         layout.prop(chosen, "report_all", toggle=True)
 
     def _figure(self, column: Any, index: int, figure: Any) -> None:
-        """One line: a button to the worst frame, whose tooltip tells the rest."""
+        """One line: a button to the worst frame, whose tooltip tells the rest. Limits stand where they are missed."""
         row = column.row(align=True)
         row.alignment = "LEFT"
-        word = f"{figure.verdict.lower()}: " if figure.verdict in {"BAD", "LOOK"} else ""
-        wanted = f" ({figure.wanted.replace('at most', 'max')})" if figure.wanted else ""
+        missed = figure.verdict in {"BAD", "LOOK"}
+        word = f"{figure.verdict.lower()}: " if missed else ""
+        wanted = f" ({figure.wanted.replace('at most', 'max')})" if missed and figure.wanted else ""
         row.operator(
             "gaitsmith.figure_jump", text=f"{word}{figure.label} {figure.text}{wanted}", icon=ICONS[figure.verdict],
             emboss=False,

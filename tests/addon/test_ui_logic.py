@@ -67,6 +67,39 @@ def test_actions_are_kept_by_name_whatever_the_pack_offers(chosen) -> None:
     assert chosen.action == "moonwalk"  # still shown, as "not in this pack"
 
 
+def test_another_action_begins_at_its_usual_speed_or_pause(chosen) -> None:
+    schedule.add_mark(chosen, 4.0)
+    mark = chosen.marks[0]
+    mark.speed = 1.0
+    mark.action = "walk"
+    assert mark.speed == pytest.approx(1.0)  # no other action: the speed stays
+    mark.action = "run"
+    assert mark.speed == pytest.approx(2.8)
+    mark.action = "stand"
+    assert mark.pause == pytest.approx(1.0)
+    mark.pause = 3.0
+    mark.action = "walk"
+    mark.action = "stand"
+    assert mark.pause == pytest.approx(3.0)
+
+
+def test_a_mark_behind_a_stand_goes_on_as_the_character_came(chosen) -> None:
+    for action in ("run", "stand"):
+        schedule.add_mark(chosen)
+        chosen.marks[chosen.active_mark].action = action
+    schedule.add_mark(chosen)
+    assert places(chosen) == [2.0, 4.0, 6.0]
+    assert chosen.marks[2].action == "run" and chosen.marks[2].speed == pytest.approx(2.8)
+
+
+@pytest.mark.parametrize(
+    "value, unit, text",
+    [(8e-12, "mm", "< 0.001 mm"), (0.0, "mm", "0 mm"), (-0.5678, "cm", "-0.568 cm"), (1234.5, "", "1234")],
+)
+def test_figures_read_without_exponents(value: float, unit: str, text: str) -> None:
+    assert request.reading(value, unit) == text
+
+
 def test_the_schedule_of_the_panel(chosen) -> None:
     chosen.speed = 1.0
     mark = chosen.marks.add()
@@ -247,6 +280,13 @@ def test_the_overlay_draws_every_bone_where_the_clip_has_it(clip: Clip) -> None:
     lines = found.segments.reshape(len(clip), -1, 2, 3)
     assert np.allclose(lines[7, 3], positions[7, [3, 4]], atol=1e-6)  # ankle to toe
     assert len(found) == 61
+
+
+def test_the_overlay_knows_left_from_right(clip: Clip) -> None:
+    found = overlay.picture(clip, np.zeros((2, 3)))
+    across = found.segments[0].reshape(-1, 2, 3)[:, 1, 0]
+    assert np.all(found.sides[across > 0.05] == 0) and np.all(found.sides[across < -0.05] == 1)
+    assert len(found.sides) == found.segments.shape[1] // 2
 
 
 def test_the_overlay_follows_the_timeline_at_the_scenes_rate(clip: Clip) -> None:
