@@ -22,6 +22,8 @@ from .settings import StageSettings
 #: The learning rate falls to this share of its start.
 _FLOOR = 0.01
 _REPORT_SECONDS = 0.5
+#: A gradient longer than this many times the usual one is shortened to it: one odd window must not undo minutes.
+_LONGEST_GRADIENT = 3.0
 
 
 class Task(Protocol):
@@ -126,6 +128,7 @@ class Trainer:
         self._weights: Tensor | None = None
         self._outcome = Outcome()
         self._average = math.nan
+        self._usual_gradient = math.nan
 
     def run(self, resume: bool) -> Outcome:
         """Train to the end of the budget.
@@ -171,6 +174,7 @@ class Trainer:
         loss = self._weights @ terms
         self._optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        self._shorten_gradient()
         self._optimizer.step()
         value = float(loss.detach())
         if not math.isfinite(value):
@@ -181,6 +185,13 @@ class Trainer:
         self._average = value if math.isnan(self._average) else 0.99 * self._average + 0.01 * value
         outcome.iterations += 1
         outcome.loss = self._average
+
+    def _shorten_gradient(self) -> None:
+        """Clip the gradient's norm to a multiple of its running mean."""
+        usual = self._usual_gradient
+        limit = math.inf if math.isnan(usual) else _LONGEST_GRADIENT * usual
+        length = min(float(nn.utils.clip_grad_norm_(self.task.module.parameters(), limit, foreach=True)), limit)
+        self._usual_gradient = length if math.isnan(usual) else 0.99 * usual + 0.01 * length
 
     def _validate(self) -> None:
         outcome = self._outcome
@@ -215,6 +226,7 @@ class Trainer:
                 "memory": self.task.memory(),
                 "weights": self._weights,
                 "average": self._average,
+                "gradient": self._usual_gradient,
                 "outcome": dict(vars(self._outcome)),
             },
         )
@@ -229,6 +241,7 @@ class Trainer:
             self._random.set_state(state["random"])
             self.task.recall(state["memory"])
             self._weights, self._average = state["weights"], state["average"]
+            self._usual_gradient = state["gradient"]
             self._outcome = Outcome(**state["outcome"])
         except (KeyError, TypeError, RuntimeError, ValueError) as error:
             raise _mismatch(self.path, error) from error
