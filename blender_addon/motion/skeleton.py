@@ -16,10 +16,15 @@ from . import rotations as rot
 from .errors import RigError
 from .rotations import Array
 
+_TRUNK_ROLES: tuple[str, ...] = (
+    "hips", "spine_1", "spine_2", "spine_3", "spine_4", "spine_5", "spine_6",
+    "neck", "neck_2", "neck_3", "neck_4", "head",
+)  # fmt: skip
+
 #: Anatomical roles of a two-legged character. A role names the joint a bone starts at. ``spine_1``,
-#: ``spine_2`` ... run from the hips up and are as many as the skeleton has.
+#: ``spine_2`` ... run from the hips up and are as many as the skeleton has; so do ``neck``, ``neck_2`` ...
 BIPED_ROLES: tuple[str, ...] = (
-    "hips", "spine_1", "spine_2", "spine_3", "spine_4", "neck", "head",
+    *_TRUNK_ROLES,
     "left_clavicle", "left_shoulder", "left_elbow", "left_wrist",
     "right_clavicle", "right_shoulder", "right_elbow", "right_wrist",
     "left_hip", "left_knee", "left_ankle", "left_toe",
@@ -30,6 +35,26 @@ BIPED_ROLES: tuple[str, ...] = (
 REQUIRED_ROLES: tuple[str, ...] = (
     "hips", "left_hip", "left_knee", "left_ankle", "right_hip", "right_knee", "right_ankle",
 )  # fmt: skip
+
+#: Anatomical roles of a four-legged character. The fore leg from shoulder blade to hoof: ``wrist`` is the carpus (a
+#: horse's knee), ``fore_paw`` where the toes or the pastern begin. The hind leg: ``knee`` is the stifle, ``hock`` the
+#: ankle, ``hind_paw`` and ``hind_hoof`` as in front. ``tail_1`` ... run from the body on.
+QUADRUPED_ROLES: tuple[str, ...] = (
+    *_TRUNK_ROLES,
+    *(
+        f"{side}_{part}"
+        for side in ("left", "right")
+        for part in ("scapula", "shoulder", "elbow", "wrist", "fore_paw", "fore_hoof",
+                     "hip", "knee", "hock", "hind_paw", "hind_hoof")
+    ),
+    *(f"tail_{number}" for number in range(1, 9)),
+)  # fmt: skip
+
+#: Without these four legs cannot walk.
+REQUIRED_QUADRUPED_ROLES: tuple[str, ...] = (
+    "hips",
+    *(f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "elbow", "hip", "knee", "hock")),
+)
 
 SIDES: tuple[str, str] = ("left", "right")
 
