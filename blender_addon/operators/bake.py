@@ -159,7 +159,7 @@ class GAITSMITH_OT_bake(bpy.types.Operator):
     def _end(self, context: bpy.types.Context) -> set[str]:
         wrong = self._run.failed and not self._run.cancelled
         common.tell(context, self._run.message, "bake", error=wrong)
-        self.report({"ERROR" if wrong else "INFO"}, self._run.message)
+        self.report({"ERROR" if wrong else "INFO"}, self._run.message.replace("\n", ". "))
         if self._run.failed:
             return {"CANCELLED"}
         return {"FINISHED"}

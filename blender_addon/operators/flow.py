@@ -231,6 +231,10 @@ def _on_undo(*_arguments: object) -> None:
 
     forget()
     preview_state.scene_changed()
+    # What it tells of may just have been taken back.
+    now = common.state(bpy.context)
+    if not now.message_is_error:
+        now.message = ""
 
 
 def register() -> None:

@@ -118,7 +118,7 @@ def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -
     text = f"{armature.name}: frames {written.frame_start} to {written.frame_end} {where} {written.action!r}"
     seconds = sum(baked.seconds.values())
     lines = [f"{text}, in {seconds:.1f} s", *solved.notes]
-    return Done(". ".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved))
+    return Done("\n".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved))
 
 
 def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[FigureRow, ...]:

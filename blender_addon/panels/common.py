@@ -48,10 +48,11 @@ def letters() -> int:
 
 
 def words(layout: Any, text: str, icon: str = "NONE", width: int = 0) -> None:
-    """Text of any length, broken into lines of ``width`` letters (0: as many as fit)."""
+    """Text of any length, each of its lines broken into lines of ``width`` letters (0: as many as fit)."""
     column = layout.column(align=True)
     column.scale_y = 0.85
-    for index, line in enumerate(textwrap.wrap(text, width or letters()) or [""]):
+    lines = [line for whole in text.split("\n") for line in textwrap.wrap(whole, width or letters()) or [""]]
+    for index, line in enumerate(lines):
         column.label(text=line, icon=icon if index == 0 else ("BLANK1" if icon != "NONE" else "NONE"))
 
 

@@ -135,6 +135,14 @@ def test_reading_a_curve_in_edit_mode_is_no_change_of_it(curve, monkeypatch: pyt
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
+def test_a_message_is_told_line_by_line_and_taken_back_with_what_it_tells(curve) -> None:
+    common.tell(bpy.context, "Walker: frames 1 to 9\nFrom 2 m on it goes slower", "path")
+    drawn = [text for kind, text in draw("GAITSMITH_PT_path").drawn if kind == "label"]
+    assert "Walker: frames 1 to 9" in drawn and "From 2 m on it goes slower" in drawn
+    flow._on_undo()
+    assert not common.state(bpy.context).message
+
+
 def test_while_a_path_is_drawn_the_panel_says_how(curve) -> None:
     curve.data.splines.clear()
     bpy.context.scene.gaitsmith.curve = curve
