@@ -60,7 +60,7 @@ class LmmSettings:
         default_factory=lambda: StageSettings(20_000, 32, 20, 2e-3, time_share=0.35, noise=0.02, shares=STEPPER_SHARES)
     )
     projector: StageSettings = field(
-        default_factory=lambda: StageSettings(100_000, 64, 1, 2e-3, time_share=0.35, noise=1.0)
+        default_factory=lambda: StageSettings(100_000, 64, 1, 2e-3, time_share=0.35, noise=1.0, shares=PROJECTOR_SHARES)
     )
 
 
@@ -78,6 +78,9 @@ DECOMPRESSOR_SHARES: Mapping[str, float] = {
 
 #: Found by roll-outs: with a share of 1 slow walks still lose 8% of their movement within 20 frames.
 STEPPER_SHARES: Mapping[str, float] = {"features_pace": 2.0, "latents_pace": 2.0}
+
+#: More of it wakes the arms further, and asks for manners of walking that nobody has.
+PROJECTOR_SHARES: Mapping[str, float] = {"latents_size": 0.5}
 
 
 def read_settings(path: Path | None) -> LmmSettings:
