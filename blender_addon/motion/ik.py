@@ -86,6 +86,26 @@ def knee_hinge(skeleton: Skeleton, foot: Foot, positions: Array, rotations: Arra
     return np.asarray(axis / np.linalg.norm(axis))
 
 
+def two_bones(hip: Array, goal: Array, upper: Array | float, lower: Array | float, knee: Array) -> Array:
+    """Where a knee (f, 3) is between ``hip`` and ``goal``, bent towards where ``knee`` is.
+
+    Args:
+        hip, goal: ends (f, 3).
+        upper, lower: lengths (f,) or one for all.
+        knee: a point (f, 3) on the side to which it bends.
+    """
+    line = goal - hip
+    far = np.maximum(np.linalg.norm(line, axis=-1), 1e-9)
+    reach = np.clip(far, np.abs(upper - lower) + 1e-9, upper + lower)
+    along = (reach**2 + upper**2 - lower**2) / (2.0 * reach)
+    high = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
+    line = line / far[..., None]
+    side = knee - hip
+    side = side - np.sum(side * line, axis=-1, keepdims=True) * line
+    side = side / np.maximum(np.linalg.norm(side, axis=-1, keepdims=True), 1e-12)
+    return np.asarray(hip + along[..., None] * line + high[..., None] * side)
+
+
 def _bend(t: Array, s: Array, hinge: Array, bend: Array) -> Array:
     """The shin's direction (..., 3) at the angle ``bend`` (..., 1) to the thigh ``t``, forwards of the hinge."""
     axis = hinge - np.sum(hinge * t, axis=-1, keepdims=True) * t

@@ -15,6 +15,7 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import ClipError
 from ..motion.rotations import Array
+from .ik_channels import IkRig, limb_moves
 
 if TYPE_CHECKING:
     from .rigs import Control, Rig
@@ -72,7 +73,7 @@ def root_track(clip: Clip, rig: Rig, height: Array | None = None) -> tuple[Array
         rig: the rig.
         height: height of the ground under the root (f,), metres; 0 when not given.
     """
-    turn = rot.mul(rot.from_yaw(clip.root[:, 2] - rig.facing), rot.mul(rig.rotation, rig.joints[0][-1]))
+    turn = rot.mul(rot.from_yaw(clip.root[:, 2] - rig.facing), rot.mul(rig.standing, rig.joints[0][-1]))
     level = np.zeros(len(clip)) if height is None else np.asarray(height)
     return turn, np.concatenate([clip.root[:, :2], (level + rig.root_height)[:, None]], axis=-1)
 
@@ -84,8 +85,9 @@ def in_place(clip: Clip, rig: Rig) -> Clip:
 
 
 def channels_of(
-    rig: Rig, clip: Clip, motion: RootMotion = "bone", height: Array | None = None, base: ObjectBase | None = None
-) -> list[Channel]:
+    rig: Rig, clip: Clip, motion: RootMotion = "bone", height: Array | None = None, base: ObjectBase | None = None,
+    ik: IkRig | None = None,
+) -> list[Channel]:  # fmt: skip
     """The channels that make the rig move as the clip does.
 
     Args:
@@ -94,6 +96,7 @@ def channels_of(
         motion: what carries the travel: the root bone, the object, nothing (in place), or the hips.
         height: height of the ground under the root (f,), metres.
         base: needed for ``object``.
+        ik: limbs of the rig that are keyed by their IK controls.
     """
     if clip.skeleton.names != rig.skeleton.names:
         raise ClipError("The motion is not on the rig's skeleton", "Retarget it first")
@@ -107,12 +110,12 @@ def channels_of(
         if base is None:
             raise ClipError("The object's own frame is missing")
         place = root[1] - np.array([0.0, 0.0, rig.root_height])
-        turn = rot.mul(rot.from_yaw(clip.root[:, 2] - rig.facing), rig.rotation)
+        turn = rot.mul(rot.from_yaw(clip.root[:, 2] - rig.facing), rig.standing)
         found += _object_channels(turn, place, base)
         turn, place = turn[:, None], place[:, None]
     positions, world = clip.world
     count = len(rig.skeleton)
-    # Poses of joints, root and, last, the armature itself, in the armature's space and units.
+    # Poses of joints and root, what else limbs need, and, last, the armature itself, in the armature's space and units.
     turns = np.empty((frames, count + 2, 4))
     places = np.empty((frames, count + 2, 3))
     turns[:, :count] = rot.inv_mul(turn, world)
@@ -126,8 +129,33 @@ def channels_of(
     rest = (
         np.concatenate([rig.joints[0], rot.IDENTITY[None]]), np.concatenate([rig.joints[1], np.zeros((1, 3))])
     )  # fmt: skip
+    if ik is not None:
+        rolls, turns, places, rest = _with_limbs(ik, rig, clip, turns, places, rest)
+        found += rolls
     keyed = [control for control in rig.controls if moved or control.joint != count]
     return found + _control_channels(keyed, turns, places, rest)
+
+
+def _with_limbs(
+    ik: IkRig, rig: Rig, clip: Clip, turns: Array, places: Array, rest: tuple[Array, Array]
+) -> tuple[list[Channel], Array, Array, tuple[Array, Array]]:
+    """The rolls' channels, and the poses with those of soles and poles before the armature's own."""
+    count = len(rig.skeleton)
+    away = rot.mul(turns[:, :count], rot.inv(rest[0][:count]))
+    shift = places[:, :count] - rot.rotate(away, rest[1][:count])
+    moves, angles = limb_moves(
+        ik, rig, [(away[:, joint], shift[:, joint]) for joint in range(count)], clip.contacts, clip.fps
+    )
+    more = [moves.get(count + 1 + number, moves[ik.limbs[0].pole[0]]) for number in range(ik.extra)]
+    turns = np.concatenate([turns[:, :-1], np.stack([move[0] for move in more], axis=1), turns[:, -1:]], axis=1)
+    places = np.concatenate([places[:, :-1], np.stack([move[1] for move in more], axis=1), places[:, -1:]], axis=1)
+    whole = np.tile(rot.IDENTITY, (ik.extra, 1)), np.zeros((ik.extra, 3))
+    rest = np.concatenate([rest[0], whole[0]]), np.concatenate([rest[1], whole[1]])
+    rolls = [
+        rotation_channel(limb.roll.bone, rot.from_axis_angle(np.eye(3)[0], angles[limb.roll.bone]), limb.roll.mode)
+        for limb in ik.limbs if limb.roll is not None and limb.roll.bone in angles
+    ]  # fmt: skip
+    return rolls, turns, places, rest
 
 
 def _control_channels(
@@ -150,7 +178,8 @@ def _control_channels(
             origin = _attached(control, control.ride, turns, places, rest)
             axes = rot.mul(turns[:, control.ride], rot.inv_mul(rest[0][control.ride], control.loc_axes))
             found.append(Channel(control.bone, "location", rot.inv_rotate(axes, wanted - origin)))
-        found.append(rotation_channel(control.bone, basis[:, index], control.mode))
+        if control.rotation:
+            found.append(rotation_channel(control.bone, basis[:, index], control.mode))
     return found
 
 
@@ -206,6 +235,40 @@ def eulers(q: Array, order: str) -> Array:
     if len(q) > 1 and np.abs(np.diff(smooth, axis=0)).max() > 1.0:
         smooth = _nearest_way(angles, other)
     return smooth
+
+
+def quaternions_of(path: str, values: Array, mode: str) -> Array:
+    """Unit quaternions (f, 4) of a rotation channel's values."""
+    if path == "rotation_quaternion":
+        return rot.normalize(values)
+    if path == "rotation_axis_angle":
+        axis = values[:, 1:] / np.maximum(np.linalg.norm(values[:, 1:], axis=1, keepdims=True), 1e-12)
+        return rot.from_axis_angle(axis, values[:, 0])
+    found = np.broadcast_to(rot.IDENTITY, (len(values), 4))
+    for letter in mode:
+        number = "XYZ".index(letter)
+        found = rot.mul(rot.from_axis_angle(np.eye(3)[number], values[:, number]), found)
+    return found
+
+
+def rotation_near(path: str, basis: Array, mode: str, near: Array) -> Array:
+    """Rotations (f, 4) as values of a channel, of those that mean the same the ones nearest to ``near``."""
+    if path == "rotation_quaternion":
+        return np.where(np.sum(basis * near, axis=-1, keepdims=True) < 0.0, -basis, basis)
+    turn = 2.0 * np.pi
+    if path == "rotation_axis_angle":
+        values = axis_angles(basis)
+        flip = np.sum(values[:, 1:] * near[:, 1:], axis=-1, keepdims=True) < 0.0
+        values = np.where(flip, -values, values)
+        values[:, 0] -= turn * np.round((values[:, 0] - near[:, 0]) / turn)
+        return np.asarray(values)
+    one = eulers(basis, mode)
+    other = np.pi + one
+    middle = "XYZ".index(mode[1])
+    other[:, middle] = np.pi - one[:, middle]
+    one, other = (c - turn * np.round((c - near) / turn) for c in (one, other))
+    farther = np.abs(other - near).sum(axis=1) < np.abs(one - near).sum(axis=1)
+    return np.where(farther[:, None], other, one)
 
 
 def _nearest_way(one: Array, other: Array) -> Array:

@@ -31,6 +31,7 @@ class Control:
         turns_alone: it does not inherit its parent's rotation.
         location: whether its place must be keyed too.
         mode: its rotation mode.
+        rotation: whether its rotation is keyed.
     """
 
     bone: str
@@ -41,6 +42,7 @@ class Control:
     turns_alone: bool
     location: bool
     mode: str
+    rotation: bool = True
 
 
 def bones_above(ob: bpy.types.Object, bone: str) -> list[str]:
@@ -48,7 +50,8 @@ def bones_above(ob: bpy.types.Object, bone: str) -> list[str]:
     return [above.name for above in ob.data.bones[bone].parent_recursive]
 
 
-def _control(ob: bpy.types.Object, name: str, joint: int, ride: int, location: bool) -> Control:
+def make_control(ob: bpy.types.Object, name: str, joint: int, ride: int, location: bool) -> Control:
+    """A bone of an armature as a control; raises `RigError` where its place cannot be keyed and must be."""
     bone = ob.data.bones[name]
     matrix = np.array(bone.matrix_local, dtype=np.float64)
     turn = rot.from_matrix(matrix[:3, :3])
@@ -79,7 +82,7 @@ def plain_controls(
         still += above[: above.index(near)] if near is not None else above
         ride = number[roles[near]] if near is not None else ARMATURE
         carried = role not in (ROOT_ROLE, "hips") and near is not None and roles[near] == parents[role]
-        controls.append(_control(ob, bone, number[role], ride, location=not carried))
+        controls.append(make_control(ob, bone, number[role], ride, location=not carried))
     return tuple(controls), tuple(dict.fromkeys(still))
 
 
@@ -105,7 +108,7 @@ def rigify_controls(
         if joint is None:
             continue
         tree = handle.role in (ROOT_ROLE, "hips") or handle.bone == "spine_fk"
-        controls.append(_control(ob, handle.bone, joint, ride, location=tree))
+        controls.append(make_control(ob, handle.bone, joint, ride, location=tree))
     switches = [
         (f'pose.bones["{bone}"]["{key}"]', value)
         for bone, key, value in rigify.SWITCHES
@@ -119,7 +122,7 @@ def _deform_controls(
 ) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
     """Every deform bone hangs rigidly on the joint that carries it: faces and fingers keep to head and hands."""
     tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
-    controls = [_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
+    controls = [make_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
     switches = [('pose.bones["torso"]["torso_parent"]', 1.0)]
     carried_by: dict[str, int] = {"root": number[ROOT_ROLE]}
     for bone in ob.data.bones:
@@ -132,7 +135,7 @@ def _deform_controls(
         # What no deform bone carries hangs on controls at rest, and these on the root.
         ride = next((carried_by[step] for step in bones_above(ob, name) if step in carried_by), carried_by["root"])
         if ride != joint:
-            controls.append(_control(ob, name, joint, ride, location=not ob.data.bones[name].use_connect))
+            controls.append(make_control(ob, name, joint, ride, location=not ob.data.bones[name].use_connect))
         for constraint in ob.pose.bones[name].constraints:
             switches.append((f'pose.bones["{name}"].constraints["{constraint.name}"].influence', 0.0))
     return tuple(controls), tuple(switches)

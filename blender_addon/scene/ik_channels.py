@@ -1,0 +1,269 @@
+"""Limbs by their IK controls: what feet, hands, heels and poles must do for the limbs to move as asked. Numbers only.
+
+The sole's frame (``base``) is the foot with its roll taken back: the foot's control keeps still while heel or toes
+roll over the ground, and the roll itself is one angle, as an animator would have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..motion import rotations as rot
+from ..motion.ik import two_bones
+from ..motion.rotations import Array
+from ..motion.runs import runs
+
+if TYPE_CHECKING:
+    from .controls import Control
+    from .rigs import Rig
+
+#: A rigid move from the rest pose in the armature's space: rotation (f, 4), translation (f, 3).
+Move = tuple[Array, Array]
+#: The plane of a limb bent by less than these shares of its length is blended into that of the rest pose.
+_STRAIGHT = (0.0015, 0.006)
+#: A heel's roll begins so long before it lands, seconds; and a stand is flat by this share of it.
+_BEFORE_LANDING, _FLAT_BY = 0.15, 0.4
+_MOST_ROLL = 1.4
+#: Toes bent by up to so much (radians) may stand flat.
+_LEVEL = 0.15
+
+
+@dataclass(frozen=True)
+class Roll:
+    """The control that rolls a foot over toes (angles above 0) and heel (below 0).
+
+    Attributes:
+        bone, mode: the control and its rotation mode.
+        axis: (3,) the axis at rest, in the armature's space.
+        ball, heel: (3,) the points rolled over, at rest, in the armature's units.
+    """
+
+    bone: str
+    mode: str
+    axis: Array
+    ball: Array
+    heel: Array
+
+    @property
+    def path(self) -> str:
+        """Its channel."""
+        return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
+            self.mode, "rotation_euler"
+        )
+
+    def move(self, angle: Array) -> Move:
+        """How the foot moves from the sole's frame."""
+        turn = rot.from_axis_angle(self.axis, angle)
+        pivot = np.where((angle < 0.0)[:, None], self.heel, self.ball)
+        return turn, pivot - rot.rotate(turn, pivot)
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A leg or an arm with IK controls. Joints as in `Control`.
+
+    Attributes:
+        start, middle, end: hip, knee, ankle; or shoulder, elbow, wrist.
+        ride: the joint that the start hangs on.
+        pole: the number of its pole, and (3,) the pole's place at rest in the armature's units.
+        base, carrier: numbers of the sole's frame and of what carries the toes; None for arms.
+        toe: the toe joint; None without.
+        roll: how the foot rolls; None where it cannot.
+        controls: names of the controls.
+        fk: names of the FK controls that are idle.
+    """
+
+    start: int
+    middle: int
+    end: int
+    ride: int
+    pole: tuple[int, Array]
+    base: int | None
+    carrier: int | None
+    toe: int | None
+    roll: Roll | None
+    controls: tuple[str, ...]
+    fk: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class IkRig:
+    """The limbs of a rig that are keyed by IK controls.
+
+    Attributes:
+        limbs: left and right leg, then arms.
+        extra: how many numbers are taken beyond joints and root.
+        both: the idle FK controls get keys too.
+        trunk: names of the controls that carry the limbs: their errors are seen in knees and elbows.
+    """
+
+    limbs: tuple[Limb, ...]
+    extra: int
+    both: bool
+    trunk: tuple[str, ...]
+
+    @property
+    def loose(self) -> tuple[int, ...]:
+        """Joints whose places are kept but whose twist is the IK's own."""
+        return tuple(joint for limb in self.limbs for joint in (limb.start, limb.middle))
+
+    @property
+    def fk(self) -> tuple[str, ...]:
+        """Names of the idle FK controls."""
+        return tuple(name for limb in self.limbs for name in limb.fk)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the limbs' IK controls."""
+        return tuple(name for limb in self.limbs for name in limb.controls)
+
+    def roll_of(self, control: Control) -> Roll | None:
+        """The roll on top of a foot's control."""
+        return next((limb.roll for limb in self.limbs if limb.base is not None and limb.base == control.joint), None)
+
+    def carry(self, control: Control, moves: dict[int, Move], roll: Array | None) -> None:
+        """Once a foot's control has moved: the foot itself, and what carries the toes."""
+        limb = next((limb for limb in self.limbs if limb.base is not None and limb.base == control.joint), None)
+        if limb is None or limb.carrier is None or limb.base is None:
+            return
+        base = moves[limb.base]
+        moves[limb.end] = moves[limb.carrier] = base
+        if limb.roll is not None and roll is not None:
+            angle = angle_of(limb.roll, roll)
+            moves[limb.end] = compose(base, limb.roll.move(angle))
+            moves[limb.carrier] = compose(base, limb.roll.move(np.minimum(angle, 0.0)))
+
+    def unrolled(self, control: Control, goal: Move, was: Array, now: Array) -> Move:
+        """Where a foot's control belongs when its roll came out as ``now`` and not as ``was``."""
+        roll = self.roll_of(control)
+        assert roll is not None
+        foot = compose(goal, roll.move(angle_of(roll, was)))
+        return compose(foot, inverse(roll.move(angle_of(roll, now))))
+
+    def finish(self, moves: dict[int, Move], rig: Rig) -> None:
+        """Place knees and elbows; their twist is left open."""
+        rest = rig.joints[1]
+        for limb in self.limbs:
+            start = apply(moves[limb.ride], rest[limb.start])
+            goal = apply(moves[limb.end], rest[limb.end])
+            pole = apply(moves[limb.pole[0]], limb.pole[1])
+            upper, lower = (np.linalg.norm(rest[limb.middle] - rest[other]) for other in (limb.start, limb.end))
+            middle = two_bones(start, goal, upper, lower, pole)
+            moves[limb.start] = moves[limb.ride]
+            moves[limb.middle] = (np.broadcast_to(rot.IDENTITY, (len(middle), 4)), middle - rest[limb.middle])
+
+    def near(self, bone: str, count: int) -> Array:
+        """The joints (count,) that a control moves, as far as joints of the skeleton's own numbers do not tell."""
+        near = np.zeros(count, dtype=bool)
+        for limb in self.limbs:
+            if bone in limb.controls:
+                pole = limb.controls[-1] == bone
+                moved = (limb.middle,) if pole else (limb.middle, limb.end, limb.toe)
+                near[[joint for joint in moved if joint is not None]] = True
+            if bone in self.trunk:
+                near[limb.middle] = True
+        return near
+
+
+def compose(one: Move, two: Move) -> Move:
+    """The move that does ``two`` first."""
+    return rot.mul(one[0], two[0]), rot.rotate(one[0], two[1]) + one[1]
+
+
+def inverse(move: Move) -> Move:
+    """The move that takes it back."""
+    turn = rot.inv(move[0])
+    return turn, -rot.rotate(turn, move[1])
+
+
+def apply(move: Move, point: Array) -> Array:
+    """Where a point goes."""
+    return np.asarray(rot.rotate(move[0], point) + move[1])
+
+
+def angle_of(roll: Roll, values: Array) -> Array:
+    """The angles (f,) of a roll's channel; its control turns about its own x axis."""
+    from .channels import quaternions_of
+
+    q = quaternions_of(roll.path, values, roll.mode)
+    return np.asarray(rot.wrap_angle(2.0 * np.arctan2(q[:, 1], q[:, 0])))
+
+
+def limb_moves(
+    ik: IkRig, rig: Rig, moves: Sequence[Move], contacts: Array, fps: float
+) -> tuple[dict[int, Move], dict[str, Array]]:
+    """The moves of the numbers beyond joints and root, and the angle (f,) of each roll by its bone.
+
+    Args:
+        ik: the limbs.
+        rig: the rig.
+        moves: of every joint, in the armature's space and units.
+        contacts: (f, 2) which foot stands.
+        fps: frames a second.
+    """
+    found: dict[int, Move] = {}
+    angles: dict[str, Array] = {}
+    for number, limb in enumerate(ik.limbs):
+        found[limb.pole[0]] = _pole(limb, rig, moves)
+        if limb.base is None or limb.carrier is None:
+            continue
+        found[limb.base] = found[limb.carrier] = moves[limb.end]
+        if limb.roll is not None and limb.toe is not None:
+            angle = _roll_angle(limb.roll, moves[limb.end], moves[limb.toe], contacts[:, number], fps)
+            angles[limb.roll.bone] = angle
+            base = compose(moves[limb.end], inverse(limb.roll.move(angle)))
+            found[limb.base] = base
+            found[limb.carrier] = compose(base, limb.roll.move(np.minimum(angle, 0.0)))
+    return found, angles
+
+
+def _pole(limb: Limb, rig: Rig, moves: Sequence[Move]) -> Move:
+    """The pole ahead of knee or elbow, in the limb's own plane, as far away as at rest."""
+    rest = rig.joints[1]
+    start, middle, end = (apply(moves[joint], rest[joint]) for joint in (limb.start, limb.middle, limb.end))
+    length = sum(float(np.linalg.norm(rest[limb.middle] - rest[other])) for other in (limb.start, limb.end))
+    line = end - start
+    line = line / np.maximum(np.linalg.norm(line, axis=-1, keepdims=True), 1e-9)
+    bent = _across(middle - start, line)
+    usual = _across(rot.rotate(moves[limb.start][0], limb.pole[1] - rest[limb.middle]), line)
+    usual = usual / np.maximum(np.linalg.norm(usual, axis=-1, keepdims=True), 1e-9)
+    share = (np.linalg.norm(bent, axis=-1, keepdims=True) / length - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0])
+    share = np.clip(share, 0.0, 1.0)
+    share = share * share * (3.0 - 2.0 * share)
+    side = share * bent / np.maximum(np.linalg.norm(bent, axis=-1, keepdims=True), 1e-9) + (1.0 - share) * usual
+    side = side / np.maximum(np.linalg.norm(side, axis=-1, keepdims=True), 1e-9)
+    away = float(np.linalg.norm(limb.pole[1] - rest[limb.middle]))
+    place = middle + away * side
+    return np.broadcast_to(rot.IDENTITY, (len(place), 4)), place - limb.pole[1]
+
+
+def _across(vector: Array, line: Array) -> Array:
+    return np.asarray(vector - np.sum(vector * line, axis=-1, keepdims=True) * line)
+
+
+def _twist(q: Array, axis: Array) -> Array:
+    """The angle (f,) by which rotations (f, 4) turn about an axis (3,)."""
+    return np.asarray(rot.wrap_angle(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0])))
+
+
+def _roll_angle(roll: Roll, foot: Move, toe: Move, stands: Array, fps: float) -> Array:
+    """Over the toes as far as these stay behind; over the heel from shortly before a landing until the foot is flat."""
+    bend = -_twist(rot.inv_mul(foot[0], toe[0]), roll.axis)
+    # Toes that are bent a little where the foot stands flat do not lift the heel.
+    level = float(np.clip(np.median(bend[stands]), 0.0, _LEVEL)) if stands.any() else 0.0
+    angle = np.clip(bend - level, 0.0, _MOST_ROLL)
+    sole = compose(foot, inverse(roll.move(angle)))[0]
+    last = 0
+    for begin, end in runs(stands):
+        flat = begin + int(_FLAT_BY * (end - begin))
+        early = max(begin - max(round(_BEFORE_LANDING * fps), 1), last)
+        pitch = _twist(rot.inv_mul(sole[flat], sole[early : flat + 1]), roll.axis)
+        rise = np.clip((np.arange(early, flat + 1) - early) / max(begin - early, 1), 0.0, 1.0)
+        heel = np.clip(pitch, -_MOST_ROLL, 0.0) * rise * rise * (3.0 - 2.0 * rise)
+        angle[early : flat + 1] += np.where(angle[early : flat + 1] > 0.0, 0.0, heel)
+        last = end
+    return np.asarray(angle)
