@@ -41,6 +41,18 @@ def legs_by_name(tree: BoneTree) -> dict[str, Limb]:
     return _by_name(tree, LEG_WORDS, required=("hip", "knee", "ankle"), girdle="front")
 
 
+def part_of_leg(tree: BoneTree, side: str, whole: Limb) -> Limb:
+    """What there is of a leg, by the names of the other one, which is whole."""
+    limb = Limb()
+    for part, twin in whole.bones.items():
+        like = tree.read[twin]
+        for bone, name in enumerate(tree.read):
+            if (name.core, name.side, name.number, name.girdle) == (like.core, side, like.number, like.girdle):
+                limb.bones[part], limb.sure[part] = bone, whole.sure[part]
+                break
+    return limb
+
+
 def arms_by_name(tree: BoneTree) -> dict[str, Limb]:
     """Side -> arm, for each side on which shoulder and elbow are named."""
     return _by_name(tree, ARM_WORDS, required=("shoulder", "elbow"), girdle="back")
@@ -152,6 +164,8 @@ def legs_by_shape(tree: BoneTree) -> list[Limb]:
     chains = []
     for foot in feet:
         chain = [bone for bone in tree.line(foot) if shared[bone] == 1][::-1]
+        if not chain:
+            continue
         chain += _along_foot(tree, chain[-1])
         chain = _distinct(tree, chain, 1e-4 * high)
         if len(chain) >= 3 and tree.heads[chain[0], 2] - ground > 0.25 * high and _goes_down(tree, chain):

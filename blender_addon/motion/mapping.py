@@ -17,6 +17,7 @@ from .limbs import (
     arms_by_shape,
     legs_by_name,
     legs_by_shape,
+    part_of_leg,
     sideways,
     whole_chains,
 )
@@ -80,10 +81,14 @@ def map_bones(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneFinding:
     for bones in body_bones(tree):
         if len(bones) < 4:
             continue
-        for found in (_from_names(bones, ups), *(_from_shape(bones, up) for up in (UP, *ups))):
+        found = _from_names(bones, ups)
+        for up in (UP, *ups):
             if found is not None and not found.problem:
                 return found
             failed = failed or found
+            found = _from_shape(bones, up)
+        if found is not None and not found.problem:
+            return found
     return failed or BoneFinding(
         problem="The armature has no legs that Gaitsmith recognises", remedy="Map hips, legs and feet by hand"
     )
@@ -99,6 +104,10 @@ def _from_names(tree: BoneTree, ups: Sequence[Array]) -> BoneFinding | None:
         return _quadruped(tree, legs, arms, BY_SHAPE + 0.2) if four else _biped(tree, legs, arms)
     if len(legs) == 1:
         side, limb = next(iter(legs.items()))
+        other = "left" if side == "right" else "right"
+        rest = part_of_leg(tree, other, limb)
+        if rest.bones:
+            return _biped(tree, {**legs, other: rest}, arms_by_name(tree))
         names = ", ".join(repr(tree.names[bone]) for bone in limb.all[:3])
         return BoneFinding(
             problem=f"The armature has one leg only, on the {side}: {names}",

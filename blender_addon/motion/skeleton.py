@@ -86,6 +86,20 @@ class Foot:
 
 
 @dataclass(frozen=True, eq=False)
+class Sole:
+    """What a foot's mesh looks like from below, in the joints' frames, metres.
+
+    Attributes:
+        heel, ball: points on the sole in the ankle joint's frame (3,).
+        tip: the tip of the toes on the sole in the toe joint's frame (3,); the ankle's for a foot without toe joint.
+    """
+
+    heel: Array
+    ball: Array
+    tip: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Skeleton:
     """A tree of joints with a rest pose.
 
@@ -101,6 +115,7 @@ class Skeleton:
         tails: end of each joint's bone in the joint's own frame (b, 3), metres.
         roles: role -> joint name.
         ball_height: height of the toe joints over the ground in a flat stance, metres.
+        soles: side -> the measured sole; feet without one are guessed from their bones.
     """
 
     names: tuple[str, ...]
@@ -110,6 +125,7 @@ class Skeleton:
     tails: Array
     roles: Mapping[str, str] = field(default_factory=dict)
     ball_height: float = 0.02
+    soles: Mapping[str, Sole] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         count = len(self.names)
@@ -231,6 +247,10 @@ class Skeleton:
             "rest_rotations": np.round(self.rest_rotations, 9).tolist(),
             "tails": np.round(self.tails, 7).tolist(),
             "roles": dict(self.roles), "ball_height": self.ball_height,
+            "soles": {
+                side: {part: np.round(getattr(sole, part), 7).tolist() for part in ("heel", "ball", "tip")}
+                for side, sole in self.soles.items()
+            },
         }  # fmt: skip
 
     @classmethod
@@ -245,6 +265,10 @@ class Skeleton:
                 tails=np.array(data["tails"], dtype=np.float64),
                 roles={str(k): str(v) for k, v in dict(data.get("roles", {})).items()},
                 ball_height=float(data.get("ball_height", 0.02)),
+                soles={
+                    str(side): Sole(*(np.array(sole[part], dtype=np.float64) for part in ("heel", "ball", "tip")))
+                    for side, sole in dict(data.get("soles", {})).items()
+                },
             )
         except (KeyError, TypeError, ValueError) as error:
             raise RigError(f"The description of the skeleton is malformed ({error})") from error
@@ -253,6 +277,8 @@ class Skeleton:
         positions, rotations = self.rest_world
         hip, knee, ankle = (self.index(f"{side}_{part}") for part in ("hip", "knee", "ankle"))
         toe = self.index(f"{side}_toe") if self.has(f"{side}_toe") else ankle
+        if side in self.soles:
+            return self._measured_foot(side, hip, knee, ankle, toe)
         ground = positions[toe, 2] - self.ball_height
         if toe == ankle:
             ground = min(positions[ankle, 2], float(_tail_world(self, ankle)[2])) - self.ball_height
@@ -272,6 +298,16 @@ class Skeleton:
             ball=rot.inv_rotate(rotations[ankle], points[1] - positions[ankle]),
             tip=rot.inv_rotate(rotations[toe], points[2] - positions[toe]),
             ball_height=float(ball_point[2] - ground), ankle_height=ankle_height,
+        )  # fmt: skip
+
+    def _measured_foot(self, side: str, hip: int, knee: int, ankle: int, toe: int) -> Foot:
+        positions, rotations = self.rest_world
+        sole = self.soles[side]
+        ground = float((positions[ankle] + rot.rotate(rotations[ankle], sole.ball))[2])
+        joint = positions[toe] if toe != ankle else _tail_world(self, ankle)
+        return Foot(
+            side=side, hip=hip, knee=knee, ankle=ankle, toe=toe, heel=sole.heel, ball=sole.ball, tip=sole.tip,
+            ball_height=float(joint[2]) - ground, ankle_height=float(positions[ankle, 2]) - ground,
         )  # fmt: skip
 
 

@@ -1,24 +1,27 @@
-"""Which bone plays which part of the body: guessed from names, checked, saved and loaded. No Blender in here."""
+"""Which bone plays which part of the body: guessed, checked, saved and loaded. No Blender in here."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..motion.bone_names import CENTRE_WORDS
+from ..motion.bone_tree import BoneTree
 from ..motion.errors import RigError
+from ..motion.mapping import BoneFinding, map_bones
 from ..motion.roles import FAMILIES, roles_by_name
-from ..motion.skeleton import BIPED_ROLES, REQUIRED_ROLES
+from ..motion.rotations import Array
+from ..motion.skeleton import BIPED_ROLES, QUADRUPED_ROLES, REQUIRED_QUADRUPED_ROLES, REQUIRED_ROLES
 
 #: The bone that travels along the path, beside `BIPED_ROLES`; a rig can do without.
 ROOT_ROLE = "root"
 ROLES: tuple[str, ...] = (ROOT_ROLE, *BIPED_ROLES)
+ANIMAL_ROLES: tuple[str, ...] = (ROOT_ROLE, *QUADRUPED_ROLES)
 #: A saved map is a page of text; a larger file is none.
 LARGEST_PRESET_BYTES = 1 << 20
-
-_ROOT_NAMES = ("root", "master", "reference", "armature", "trajectory", "motion", "rootmotion", "world")
-
 
 @dataclass(frozen=True)
 class BoneMap:
@@ -27,14 +30,29 @@ class BoneMap:
     Attributes:
         bones: role -> bone.
         confidence: role -> 0..1; 1 for what a person chose.
-        reasons: role -> why, in words.
+        reasons: role -> why, in words; for parts without a bone, why they have none.
         family: the naming scheme recognised; empty for none.
+        kind: ``biped`` or ``quadruped``.
+        problem, remedy: why it cannot walk, found while guessing, and what to do; empty if it can.
     """
 
     bones: Mapping[str, str]
     confidence: Mapping[str, float] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
+    kind: str = "biped"
+    problem: str = ""
+    remedy: str = ""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """All parts that a body of its kind can have."""
+        return ANIMAL_ROLES if self.kind == "quadruped" else ROLES
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The parts without which it cannot walk."""
+        return REQUIRED_QUADRUPED_ROLES if self.kind == "quadruped" else REQUIRED_ROLES
 
     def check(self, known: Iterable[str]) -> None:
         """Refuse what cannot walk.
@@ -46,7 +64,7 @@ class BoneMap:
             RigError: no legs, missing bones, one bone mapped twice, unknown roles.
         """
         known = set(known)
-        unknown = sorted(set(self.bones) - set(ROLES))
+        unknown = sorted(set(self.bones) - set(self.roles))
         if unknown:
             raise RigError(f"The bone map speaks of unknown parts: {', '.join(unknown)}", "Map the bones anew")
         gone = sorted({bone for bone in self.bones.values() if bone not in known})
@@ -54,8 +72,10 @@ class BoneMap:
             raise RigError(
                 f"The bone map names bones that the armature lacks: {', '.join(gone[:6])}", "Map these bones again"
             )
-        missing = [role for role in REQUIRED_ROLES if role not in self.bones]
-        if len(missing) >= len(REQUIRED_ROLES) - 1:
+        if self.problem:
+            raise RigError(self.problem, self.remedy)
+        missing = [role for role in self.required if role not in self.bones]
+        if len(missing) >= len(self.required) - 1:
             raise RigError("The armature has no legs that Gaitsmith recognises", "Map hips, legs and feet by hand")
         if missing:
             words = ", ".join(role.replace("_", " ") for role in missing)
@@ -68,10 +88,17 @@ class BoneMap:
             bone, roles = next(iter(twice.items()))
             raise RigError(f"The bone {bone} is mapped twice: {' and '.join(roles)}", "Give each part its own bone")
 
-    def save(self, path: Path) -> None:
-        """Write the map as a preset (JSON)."""
+    def save(self, path: Path, skeleton: Iterable[str] = ()) -> None:
+        """Write the map as a preset (JSON).
+
+        Args:
+            path: the file.
+            skeleton: all bones of the armature, by which `preset_for` finds it again.
+        """
+        data = {"gaitsmith_bones": dict(self.bones), "skeleton": fingerprint(skeleton)}
         try:
-            path.write_text(json.dumps({"gaitsmith_bones": dict(self.bones)}, indent=1, ensure_ascii=False), "utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(data, indent=1, ensure_ascii=False), "utf-8")
         except OSError as error:
             raise RigError(f"The bone map could not be saved ({error})", "Choose another folder") from error
 
@@ -89,37 +116,65 @@ class BoneMap:
     @classmethod
     def chosen(cls, bones: Mapping[str, str]) -> BoneMap:
         """A map that a person made."""
-        return cls(dict(bones), dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "chosen by hand"), "")
+        kind = "biped" if set(bones) <= set(ROLES) else "quadruped"
+        return cls(dict(bones), dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "chosen by hand"), "", kind)
 
 
-def guess(parents: Mapping[str, str | None]) -> BoneMap:
-    """Map bones by their names.
+def fingerprint(names: Iterable[str]) -> str:
+    """A mark that armatures with the same bone names share."""
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
+
+
+def preset_for(folder: Path, names: Iterable[str]) -> BoneMap | None:
+    """The preset in a folder that was saved for a skeleton with the same bones; None without one."""
+    names = list(names)
+    mark = fingerprint(names)
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            if path.stat().st_size <= LARGEST_PRESET_BYTES and json.loads(path.read_text("utf-8"))["skeleton"] == mark:
+                return replace(BoneMap.load(path), family=path.stem)
+        except (OSError, ValueError, KeyError, TypeError, RigError):
+            continue
+    return None
+
+
+def guess(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneMap:
+    """Map bones by their names, and by the shape of the armature where names do not tell.
 
     Args:
-        parents: bone name -> its parent's name.
+        tree: all bones, turned as the object stands in the world.
+        ups: other directions (3,) that may be up.
 
     Returns:
-        What was recognised, perhaps not all that is needed; empty when no naming scheme names hips and legs.
+        The map; with a ``problem`` when nothing to walk on was found.
     """
-    bones = dict(roles_by_name(parents, complete=False))
-    if not bones:
-        return BoneMap({})
-    family = _family_of(bones)
-    confidence = dict.fromkeys(bones, 1.0)
-    reasons = {role: f"its name, {bone!r}, in the scheme {family}" for role, bone in bones.items()}
-    root = _root_above(bones["hips"], parents)
-    if root is not None:
-        named = root.lower().strip("_") in _ROOT_NAMES
+    finding = map_bones(tree, ups)
+    known = roles_by_name(tree.names) if finding.kind == "biped" or finding.problem else {}
+    family = ""
+    extra = sum(role.startswith("neck_") for role in finding.bones)
+    if known and len(known) >= len(finding.bones) - extra:
+        # A scheme that names all there is: what it says goes.
+        family = _family_of(known)
+        finding = _of_family(known, family, finding)
+    bones, sure, reasons = dict(finding.bones), dict(finding.confidence), dict(finding.reasons)
+    parents = dict(zip(tree.names, (tree.names[p] if p >= 0 else None for p in tree.parents), strict=True))
+    root = _root_above(bones["hips"], parents) if "hips" in bones else None
+    if root is not None and root not in bones.values():
+        named = tree.read[tree.names.index(root)].core in CENTRE_WORDS["root"]
         bones[ROOT_ROLE] = root
-        confidence[ROOT_ROLE] = 1.0 if named else 0.6
+        sure[ROOT_ROLE] = 1.0 if named else 0.7
         reasons[ROOT_ROLE] = "its name" if named else "the hips and everything else hang on it"
-    for side in ("left", "right"):
-        chain = [f"{side}_{part}" for part in ("hip", "knee", "ankle", "toe") if f"{side}_{part}" in bones]
-        for upper, lower in zip(chain, chain[1:], strict=False):
-            if not _is_above(bones[upper], bones[lower], parents):
-                confidence[lower] = 0.4
-                reasons[lower] = f"its name, but it does not hang on {bones[upper]!r}"
-    return BoneMap(bones, confidence, reasons, family)
+    return BoneMap(bones, sure, reasons, family, finding.kind, finding.problem, finding.remedy)
+
+
+def _of_family(known: Mapping[str, str], family: str, finding: BoneFinding) -> BoneFinding:
+    sure, reasons = dict.fromkeys(known, 1.0), dict(finding.reasons)
+    for role, bone in known.items():
+        reasons[role] = f"its name, {bone!r}, in the scheme {family}"
+        if finding.bones.get(role) == bone and finding.confidence[role] <= 0.4:
+            sure[role], reasons[role] = finding.confidence[role], finding.reasons[role]
+    kept = {role: why for role, why in reasons.items() if role in known or role not in finding.bones}
+    return BoneFinding("biped", dict(known), sure, kept)
 
 
 def _family_of(bones: Mapping[str, str]) -> str:
@@ -135,12 +190,3 @@ def _root_above(bone: str, parents: Mapping[str, str | None]) -> str | None:
     while above is not None and parents[above] is not None:
         above = parents[above]
     return above
-
-
-def _is_above(upper: str, lower: str, parents: Mapping[str, str | None]) -> bool:
-    step: str | None = lower
-    while step is not None:
-        if step == upper:
-            return True
-        step = parents[step]
-    return False

@@ -10,17 +10,17 @@ import bpy
 import numpy as np
 
 from ..motion import rotations as rot
+from ..motion.bone_tree import BoneTree
 from ..motion.errors import RigError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from . import rigify
 from .bone_map import ROLES, ROOT_ROLE, BoneMap, guess
 from .controls import Control, bones_above, plain_controls, rigify_controls
-from .curves import metres_per_unit
+from .rest_pose import RestPose, object_frame, read_rest, reference_pose
 
 #: Custom property of an armature object that holds a corrected bone map (JSON).
 MAP_PROPERTY = "gaitsmith_bones"
-_EVEN = 1e-4
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Rig:
         root_bone: the bone that carries the travel, if there is one.
         rotation, place: the object's rotation (4,) and place (3,) in the world, metres.
         scale: metres per unit of the armature.
+        standing: rotation (4,) from the armature's space to the world for a body that stands upright and faces
+            ``facing``: the object's own, unless the rest pose lies.
         facing: yaw of the rest pose in the world; the skeleton's faces -Y.
         root_height: height of the root bone over the soles' ground in the rest pose, metres.
         notes: what the user may want to know.
@@ -58,6 +60,7 @@ class Rig:
     rotation: Array
     place: Array
     scale: float
+    standing: Array
     facing: float
     root_height: float
     notes: tuple[str, ...] = field(default=())
@@ -71,11 +74,26 @@ def bone_map(ob: bpy.types.Object) -> dict[str, str]:
 
 def guess_map(ob: bpy.types.Object) -> BoneMap:
     """The guessed map with confidence and reasons."""
-    parents = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
-    if rigify.is_generated(parents):
-        bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in parents}
+    tree = tree_of(ob)
+    if rigify.is_generated(dict.fromkeys(tree.names)):
+        bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in tree.names}
         return BoneMap(bones, dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "Rigify's own name"), "rigify generated")
-    return guess(parents)
+    axes = np.array(ob.matrix_world, dtype=np.float64)[:3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-12)
+    return guess(tree, [sign * axes[:, axis] for axis in (2, 1, 0) for sign in (1.0, -1.0)])
+
+
+def tree_of(ob: bpy.types.Object) -> BoneTree:
+    """All bones of an armature in their rest pose, turned as the object stands in the world."""
+    bones = ob.data.bones
+    axes = np.array(ob.matrix_world, dtype=np.float64)[:3, :3]
+    axes = axes / max(float(np.linalg.norm(axes, axis=0).max()), 1e-12)
+    flat = np.empty((2, 3 * len(bones)), dtype=np.float32)
+    bones.foreach_get("head_local", flat[0])
+    bones.foreach_get("tail_local", flat[1])
+    heads, tails = flat.reshape(2, -1, 3).astype(np.float64) @ axes.T
+    parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
+    return BoneTree.of(parents, heads, tails, [bone.use_deform for bone in bones])
 
 
 def keep_map(ob: bpy.types.Object, bones: Mapping[str, str]) -> None:
@@ -118,6 +136,8 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     rotation, place, scale = object_frame(ob)
     found = bones or kept_map(ob) or guess_map(ob)
     found.check(ob.data.bones.keys())
+    if found.kind == "quadruped":
+        raise RigError(f"The armature {ob.name!r} has four legs; this walks on two", "Choose a character with two legs")
     names = [role for role in ROLES if role in found.bones and role != ROOT_ROLE]
     generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
     parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
@@ -127,8 +147,9 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     if root is None:
         rest = np.concatenate([rest, np.eye(4)[None]])
     joints = rot.from_matrix(rest[:, :3, :3]), rest[:, :3, 3]
-    skeleton, facing, ground = _skeleton(ob, found, order, parents, joints, rotation, scale)
-    root_height = float(rot.rotate(rotation, joints[1][-1] * scale)[2]) - ground if root else 0.0
+    seen = read_rest(ob, found.bones, order, parents, joints, rotation, scale)
+    skeleton = seen.skeleton
+    root_height = float(rot.rotate(seen.standing, joints[1][-1] * scale)[2]) - seen.ground if root else 0.0
     number = {role: index for index, role in enumerate(order)} | {ROOT_ROLE: len(order)}
     if generated:
         controls, switches = rigify_controls(ob, number, deform)
@@ -143,8 +164,8 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     if kind == "rigify controls":
         probes = tuple(rigify.probe(name) for name in probes)
     return Rig(
-        ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale, facing,
-        root_height, _notes(ob, found, controls, switches),
+        ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale,
+        seen.standing, seen.facing, root_height, _notes(ob, found, controls, switches, seen),
     )  # fmt: skip
 
 
@@ -168,26 +189,6 @@ def check_writable(ob: bpy.types.Object) -> None:
 def shown(ob: bpy.types.Object) -> bool:
     """Whether Blender evaluates the armature's pose: it is neither hidden nor shown at rest."""
     return bool(ob.visible_get()) and ob.data.pose_position == "POSE"
-
-
-def object_frame(ob: bpy.types.Object) -> tuple[Array, Array, float]:
-    """Rotation (4,), place (3,) in metres and metres per unit of an object; raises `RigError` unless evenly scaled."""
-    matrix = np.array(ob.matrix_world, dtype=np.float64)
-    unit = metres_per_unit()
-    axes = matrix[:3, :3]
-    if not np.all(np.isfinite(matrix)):
-        raise RigError(f"The transform of {ob.name!r} is not finite", "Clear its location, rotation and scale")
-    scales = np.linalg.norm(axes, axis=0)
-    mean = float(np.mean(scales))
-    remedy = "Apply its scale (Ctrl A > Scale), or give it and its parents one even scale"
-    if mean < 1e-9:
-        raise RigError(f"The armature {ob.name!r} is scaled to nothing", remedy)
-    if np.ptp(scales) > _EVEN * mean or np.abs(axes.T @ axes / mean**2 - np.eye(3)).max() > 4 * _EVEN:
-        words = " x ".join(f"{value:.3f}" for value in scales)
-        raise RigError(f"The armature {ob.name!r} is scaled unevenly or sheared ({words})", remedy)
-    if np.linalg.det(axes) < 0.0:
-        raise RigError(f"The armature {ob.name!r} is mirrored (negative scale)", remedy)
-    return rot.from_matrix(axes / mean), matrix[:3, 3] * unit, mean * unit
 
 
 def _rest(ob: bpy.types.Object, bones: Sequence[str]) -> Array:
@@ -228,56 +229,6 @@ def _parents_first(roles: Sequence[str], parents: Mapping[str, str | None]) -> l
     return order
 
 
-def _skeleton(
-    ob: bpy.types.Object, found: BoneMap, order: Sequence[str], parents: Mapping[str, str | None],
-    joints: tuple[Array, Array], rotation: Array, scale: float,
-) -> tuple[Skeleton, float, float]:  # fmt: skip
-    """The skeleton in model space, the yaw of its rest pose in the world, and its ground over the object's origin."""
-    count = len(order)
-    world = rot.mul(rotation, joints[0][:count])
-    places = rot.rotate(rotation, joints[1][:count] * scale)
-    number = {role: index for index, role in enumerate(order)}
-    left = places[number["left_hip"]] - places[number["right_hip"]]
-    if np.linalg.norm(left[:2]) < 1e-6:
-        raise RigError("Both legs begin at one place", "Map left and right leg to different bones")
-    ankles = [number["left_ankle"], number["right_ankle"]]
-    down = places[0] - places[ankles].mean(axis=0)
-    if down[2] < 0.5 * np.linalg.norm(down):
-        raise RigError(
-            f"The armature {ob.name!r} does not stand upright: in its rest pose the feet are not below the hips",
-            "Rotate the armature object until its rest pose stands, Z up",
-        )
-    facing = float(rot.yaw_of_direction(np.array([left[1], -left[0]])))
-    back = rot.from_yaw(-facing)
-    world, places = rot.mul(back, world), rot.rotate(back, places)
-    lengths = np.array([ob.data.bones[found.bones[role]].length * scale for role in order])
-    tails = np.stack([np.zeros(count), lengths, np.zeros(count)], axis=-1)
-    ground = _ground(places, world, tails, number)
-    places = places - np.array([*places[0, :2], ground])
-    offsets, local = np.array(places), np.array(world)
-    above = np.array([number[parents[role] or ""] for role in order[1:]])
-    offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
-    local[1:] = rot.inv_mul(world[above], world[1:])
-    toes = [number[role] for role in ("left_toe", "right_toe") if role in number]
-    ball = float(np.clip(np.mean(places[toes, 2]), 0.004, 0.25)) if toes else 0.02
-    names = tuple(found.bones[role] for role in order)
-    roles = dict(zip(order, names, strict=True))
-    return Skeleton(names, (-1, *above.tolist()), offsets, local, tails, roles, ball), facing, ground
-
-
-def _ground(places: Array, world: Array, tails: Array, number: Mapping[str, int]) -> float:
-    """Height of the soles in the rest pose: the armature's floor if the feet stand near it, else under the toes."""
-    lowest = np.inf
-    for side in ("left", "right"):
-        ankle = number[f"{side}_ankle"]
-        toe = number.get(f"{side}_toe", ankle)
-        tip = places[toe] + rot.rotate(world[toe], tails[toe])
-        lowest = min(lowest, float(places[toe, 2]) if toe != ankle else np.inf, float(tip[2]))
-        reach = float(np.linalg.norm(places[number[f"{side}_hip"]] - places[ankle]))
-    # Toe joints stand up to about 6% of the leg over the floor.
-    return 0.0 if 0.0 <= lowest <= 0.07 * reach else lowest - 0.012 * reach
-
-
 def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], skeleton: Skeleton) -> None:
     for control in controls:
         scale = np.array(ob.pose.bones[control.bone].scale)
@@ -298,9 +249,14 @@ def _check_bones(ob: bpy.types.Object, controls: Sequence[Control], skeleton: Sk
 
 
 def _notes(
-    ob: bpy.types.Object, found: BoneMap, controls: Sequence[Control], switches: Sequence[tuple[str, float]]
-) -> tuple[str, ...]:
+    ob: bpy.types.Object, found: BoneMap, controls: Sequence[Control], switches: Sequence[tuple[str, float]],
+    seen: RestPose,
+) -> tuple[str, ...]:  # fmt: skip
     notes = []
+    if np.abs(seen.standing - object_frame(ob)[0]).max() > 1e-6:
+        notes.append("The rest pose lies: it was stood up by the armature's own axes")
+    if reference_pose(ob):
+        notes.append("A pose is kept as reference, and stands for the rest pose")
     if not ob.visible_get():
         notes.append("The armature is hidden in this view layer: show it to see the motion; the bake was not measured")
     keyed_off = {path for path, value in switches if value == 0.0}
