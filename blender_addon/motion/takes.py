@@ -13,14 +13,19 @@ from .dataset import ACTIONS, Dataset, Source, merged_credits
 from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
 from .levelling import find_floors, levelled
+from .metrics_feet import sole_heights
 from .reference_pose import without_reference_pose
 from .repair import mended
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
 from .runs import runs
 from .skeleton import Skeleton
+from .terrain import FlatGround
 
 LEVELS: tuple[str, ...] = ("tilt", "height", "slope", "none")
+#: Between their 10th and 90th percentile the lower foot's soles rise by so much over level ground at most, metres.
+#: Captured walks and runs: 0.10.
+LEVEL_RISE_M = 0.15
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,9 @@ def describe(dataset: Dataset) -> str:
     speeds = [root_speed(clip) for clip in dataset.clips]
     label, speed = np.concatenate(labels), np.concatenate(speeds)
     fps = dataset.fps
-    lines = [f"{len(dataset)} clips, {dataset.seconds / 60:.1f} min at {fps:g} fps, {sum(dataset.held_out)} held out"]
+    kept_back = sum(dataset.held_out)
+    lines = [f"{len(dataset)} clip{'s' * (len(dataset) != 1)}, {dataset.seconds / 60:.1f} min at {fps:g} fps"
+             + (f", {kept_back} held out" if kept_back else "")]  # fmt: skip
     lines.append(f"\n{'action':8}{'minutes':>9}{'speed m/s: p5':>15}{'median':>8}{'p95':>7}{'feet down':>11}")
     down = np.concatenate([clip.contacts.mean(axis=-1) for clip in dataset.clips])
     for index, name in enumerate(ACTIONS):
@@ -111,9 +118,13 @@ def describe(dataset: Dataset) -> str:
         for tag in tags:
             minutes[tag] = minutes.get(tag, 0.0) + len(clip) / fps / 60
     lines.append("tags (minutes of clips that have them): " + ", ".join(f"{t} {m:.1f}" for t, m in minutes.items()))
-    lines += [f"{clip.name}: {defect}" for clip, source in zip(dataset.clips, dataset.sources, strict=True)
-              for defect in source.defects]  # fmt: skip
-    return "\n".join(lines)
+    return "\n".join([*lines, *remarks(dataset)])
+
+
+def remarks(dataset: Dataset) -> list[str]:
+    """What was found wrong or mended, a line each."""
+    pairs = zip(dataset.clips, dataset.sources, strict=True)
+    return [f"{clip.name}: {defect}" for clip, source in pairs for defect in source.defects]
 
 
 def _groups(takes: Sequence[Take]) -> list[list[Take]]:
@@ -141,7 +152,17 @@ def _prepare_group(group: Sequence[Take], skeleton: Skeleton, fps: float) -> lis
     if level != "none":
         floors = find_floors(raw, keep_slope=level != "tilt", lowest=level == "slope")
         raw = [levelled(clip, floor) for clip, floor in zip(raw, floors, strict=True)]
+    sources = [replace(s, defects=(*s.defects, *_uneven(c))) for c, s in zip(raw, sources, strict=True)]
     return [(_onto(with_root(with_contacts(c)), skeleton), source) for c, source in zip(raw, sources, strict=True)]
+
+
+def _uneven(clip: Clip) -> tuple[str, ...]:
+    """A remark where the lower foot rises and sinks more than it would on the level floor that is assumed."""
+    low = sole_heights(clip, FlatGround()).min(axis=(1, 2))
+    rise = float(np.subtract(*np.percentile(low, [90, 10])))
+    if rise <= LEVEL_RISE_M:
+        return ()
+    return (f"the feet rise by {rise:.2f} m: learn from motion on level ground, steps are not found on this",)
 
 
 def _onto(clip: Clip, skeleton: Skeleton) -> Clip:

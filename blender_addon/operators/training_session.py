@@ -20,12 +20,16 @@ from .training_run import unfinished as _unfinished
 from .worker import Progress, Worker
 
 TICK_SECONDS = 0.3
+#: Remarks on the actions that the panel tells at the end.
+REMARKS_SHOWN = 3
 
 #: The training that runs now, whatever file is open; there is never more than one.
 _run: TrainingRun | None = None
 #: The reading of actions that comes before it, and what shall follow.
 _gathering: Gathering | None = None
 _plan: TrainingPlan | None = None
+#: What is to be said of the actions when their training is over.
+_remarks: list[str] = []
 _shown: tuple[tuple[str, str], float, list[tuple[str, str]]] | None = None
 
 
@@ -100,6 +104,7 @@ class Gathering:
     Attributes:
         folder: where the data set is written; None only describes it.
         table: what was found, as lines of text; empty until it is done.
+        remarks: what of it is wrong or was mended, a line each.
         error: why it failed; empty otherwise.
     """
 
@@ -107,6 +112,7 @@ class Gathering:
         if not pairs:
             raise DatasetError("No actions are chosen", "Select armatures with actions, or change From")
         self.folder, self.table, self.error = folder, "", ""
+        self.remarks: list[str] = []
         self._pairs, self._read = list(pairs), 0
         self._takes: list[Take] = []
         self._worker: Worker[str] | None = None
@@ -143,6 +149,7 @@ class Gathering:
         dataset = takes.prepare(self._takes)
         if self.folder is not None:
             dataset.save(self.folder)
+        self.remarks = takes.remarks(dataset)
         progress(1.0, "Read")
         return takes.describe(dataset)
 
@@ -182,12 +189,12 @@ def start(context: bpy.types.Context) -> None:
 
 def resume(context: bpy.types.Context) -> None:
     """Go on with the training that was interrupted last; raises `GaitsmithError`."""
-    global _run
+    global _run, _remarks
     folder = _unfinished(trainings_folder())
     plan = TrainingPlan.load(folder) if folder is not None else None
     if folder is None or plan is None:
         raise GaitsmithError("There is no training to resume", "Start one with Train")
-    _run = TrainingRun(folder, plan, resume=True)
+    _run, _remarks = TrainingRun(folder, plan, resume=True), []
     _watch(context)
 
 
@@ -220,7 +227,7 @@ def look(context: bpy.types.Context) -> bool:
 
 def _look_gathering(context: bpy.types.Context) -> bool:
     """Read one action more; when all are read start the child."""
-    global _gathering, _run
+    global _gathering, _run, _remarks
     gathering, plan, now = _gathering, _plan, common.state(context)
     assert gathering is not None and plan is not None and gathering.folder is not None
     try:
@@ -231,7 +238,7 @@ def _look_gathering(context: bpy.types.Context) -> bool:
         if gathering.error:
             raise GaitsmithError(gathering.error)
         _gathering = None
-        _run = TrainingRun(gathering.folder.parent, plan)
+        _run, _remarks = TrainingRun(gathering.folder.parent, plan), gathering.remarks
     except GaitsmithError as error:
         _gathering = None
         shutil.rmtree(gathering.folder.parent, ignore_errors=True)
@@ -284,7 +291,8 @@ def _conclude(context: bpy.types.Context, run: TrainingRun) -> None:
         common.tell(context, str(error), "train", error=True)
         return
     (run.folder / PLAN_NAME).unlink(missing_ok=True)
-    common.tell(context, f"Trained and installed {pack.label}: choose it under Motion", "train")
+    lines = [f"Trained and installed {pack.label}: choose it under Motion", *_remarks[:REMARKS_SHOWN]]
+    common.tell(context, "\n".join(lines), "train")
 
 
 def _watch(context: bpy.types.Context) -> None:

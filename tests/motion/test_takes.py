@@ -110,6 +110,15 @@ def test_the_table_adds_up() -> None:
     assert sum(minutes) == pytest.approx(dataset.seconds / 60, abs=0.02)
 
 
+def test_a_walk_over_a_hill_is_told_for_its_feet_miss_the_level_floor() -> None:
+    flat = walk(6.0)
+    hips = np.array(flat.hips)
+    hips[:, 2] += 0.8 * np.sin(np.linspace(0.0, np.pi, len(flat)))
+    assert prepare([Take(flat, level="height")]).sources[0].defects == ()
+    told = describe(prepare([Take(replace(flat, hips=hips), level="height")]))
+    assert "level ground" in told and "1 clip, " in told
+
+
 def test_nothing_to_do_and_too_short_takes_are_refused() -> None:
     with pytest.raises(DatasetError, match="no motion to ingest"):
         prepare([])
