@@ -17,7 +17,7 @@ class GAITSMITH_UL_bones(bpy.types.UIList):
     ) -> None:  # type: ignore[no-untyped-def]
         """Draw a part and its bone."""
         ob = common.chosen_armature(context)
-        row = layout.row(align=True)
+        row = layout.split(factor=0.38, align=True)
         row.label(text=item.role.replace("_", " "))
         bad = item.required and not item.bone
         row.alert = bad

@@ -8,11 +8,13 @@ import bpy
 
 from .. import choices
 from ..operators import common
-from .common import Sidebar
+from .common import Sidebar, letters
 
 ICONS = {item[0]: item[3] for item in choices.VERDICTS}
 #: How many figures are ...
 COUNTED = {"GOOD": "good", "LOOK": "to look at", "BAD": "bad"}
+#: A line of figures has so much more room than text in a frame.
+ICON_LETTERS = 4
 
 
 class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
@@ -50,10 +52,10 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
         missed = figure.verdict in {"BAD", "LOOK"}
         word = f"{figure.verdict.lower()}: " if missed else ""
         wanted = f" ({figure.wanted.replace('at most', 'max')})" if missed and figure.wanted else ""
-        row.operator(
-            "gaitsmith.figure_jump", text=f"{word}{figure.label} {figure.text}{wanted}", icon=ICONS[figure.verdict],
-            emboss=False,
-        ).index = index  # fmt: skip
+        text = f"{word}{figure.label} {figure.text}"
+        if len(text + wanted) <= letters() + ICON_LETTERS:
+            text += wanted
+        row.operator("gaitsmith.figure_jump", text=text, icon=ICONS[figure.verdict], emboss=False).index = index
 
 
 CLASSES = (GAITSMITH_PT_quality,)

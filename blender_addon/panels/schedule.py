@@ -55,8 +55,8 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
         seconds, problem = flow.plan_facts(context)
         if problem:
             words(layout, problem, "ERROR")
-        elif common.chosen_curve(context) is not None:
-            layout.label(text="..." if seconds is None else f"{seconds:.1f} s in all", icon="TIME")
+        elif seconds is not None:
+            layout.label(text=f"{seconds:.1f} s in all", icon="TIME")
         message(layout, context, "schedule")
 
 
