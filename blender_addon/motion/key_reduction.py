@@ -58,6 +58,7 @@ class Track:
         metres, radians: how far an error of 1 in the values moves and turns any joint.
         moves: (joints,) the joints that it moves by itself: those on ahead make up for it, see `Body.wanted`.
         reaches: (joints,) the joints that would move if nothing made up for it.
+        fixed: its keys, where they are already chosen.
     """
 
     values: Array
@@ -65,6 +66,7 @@ class Track:
     radians: float
     moves: Bools
     reaches: Bools
+    fixed: Curve | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +156,8 @@ def reduce_keys(
         _make(fits, body)
         found = _errors(body, wanted, fits, tolerance)
     notes = () if found.ratio.max() <= 1.0 else ("Some joints are beyond the tolerance of the key reduction",)
-    return Reduced(tuple(fit.curve for fit in fits if fit.curve is not None), found.metres, found.degrees, found.planted, notes)
+    curves = tuple(fit.curve for fit in fits if fit.curve is not None)
+    return Reduced(curves, found.metres, found.degrees, found.planted, notes)
 
 
 def _make(fits: Sequence[_Fit], body: Body) -> None:
@@ -213,6 +216,9 @@ class _Fit:
         """Keys for these values and the limits as they are; once made, keys only become more."""
         self.values = values
         frames = len(values)
+        if self.track.fixed is not None:
+            self.curve, self.dense, self.error = self.track.fixed, self.track.fixed.dense(), np.zeros(frames)
+            return
         if frames == 1 or float(np.ptp(values, axis=0).max()) <= 1e-7:
             self._take(np.unique(np.array([0, frames - 1])))
             return
@@ -229,7 +235,7 @@ class _Fit:
     def tighten(self, ratio: Array, widely: bool) -> None:
         """Hold it tighter where joints that it moves are too far off and it has a part in that."""
         joints = self.track.reaches if widely else self.track.moves
-        if not joints.any():
+        if self.track.fixed is not None or not joints.any():
             return
         worst = ratio[:, joints].max(axis=1)
         bad = (worst > 1.0) & (self.error > (0.03 if widely else 0.15) * self.limit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import bpy
@@ -12,17 +12,23 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import RigError
+from ..motion.key_reduction import Curve
 from ..motion.rotations import Array
-from . import compat
+from . import compat, unbake
+from . import keys as keyed
 from .channels import Channel, ObjectBase, RootMotion, in_place, rotation_channel
 from .curves import metres_per_unit
+from .layering import Layer, Reduce, blend, hold, put
+from .obstacles import undriven, unlocked
 from .rigs import Rig
 
-Mode = Literal["new", "replace", "nla"]
+Mode = Literal["new", "replace", "nla", "layer"]
 #: Custom property that marks actions made here.
 MARK = "gaitsmith"
+#: Names of markers that are set here.
+MARKERS = ("L foot", "R foot", "L lifts", "R lifts")
 
-_CONSTANT, _LINEAR = 0, 1
+_CONSTANT, _LINEAR = keyed.CONSTANT, keyed.LINEAR
 _MANUAL_LIMIT = 1_048_574
 
 
@@ -35,6 +41,8 @@ class Written:
         frame_start, frame_end: first and last key.
         curves: number of curves.
         mode: where it went.
+        keys: number of keys written.
+        notes: what could not be written, and why.
     """
 
     action: str
@@ -42,6 +50,8 @@ class Written:
     frame_end: int
     curves: int
     mode: Mode
+    keys: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,11 +89,13 @@ def object_base(ob: bpy.types.Object) -> ObjectBase:
 
 def write(
     ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel], *, name: str, frame_start: int = 1,
-    mode: Mode = "new", contacts: Sequence[tuple[str, int]] = (),
+    mode: Mode = "new", contacts: Sequence[tuple[str, int]] = (), layer: Layer | None = None,
+    reduce: Reduce | None = None, fitted: bool = False,
 ) -> Written:  # fmt: skip
-    """Write channels as keys, one a frame.
+    """Write channels as keys: one a frame, or those of their curves.
 
-    Nothing is left behind if this fails: the action is made whole before the armature gets it.
+    Nothing is left behind if this fails: the action is made whole before the armature gets it. What was there is kept
+    with the action (`unbake`); an existing action is copied, never changed.
 
     Args:
         ob: the armature object.
@@ -91,13 +103,53 @@ def write(
         channels: from `channels.channels_of`.
         name: of a new action.
         frame_start: frame of the first key; may be negative.
-        mode: ``new`` action, ``replace`` the active action's curves of these bones (others stay), or a new action as
-            an ``nla`` strip.
+        mode: ``new`` action, ``replace`` the active action's curves of these bones (others stay), a new action as
+            an ``nla`` strip, or a ``layer`` over some frames of the active action.
         contacts: (text, frame) to set as the action's markers.
+        layer: which frames; the whole motion when not given.
+        reduce: makes fewer keys of what a layer blends; given the channels and the frames' indices.
+        fitted: the scene's frame range will be set to the motion's.
 
     Raises:
         RigError: the armature cannot be written.
     """
+    _check(channels, frame_start)
+    old = ob.animation_data.action if ob.animation_data else None
+    channels, locked = unlocked(ob, rig, channels)
+    channels, driven = undriven(ob, rig, channels)
+    notes = (*locked, *driven)
+    copied = old is not None and mode in ("replace", "layer")
+    slot = compat.slot_name(ob)
+    made = old.copy() if copied and old is not None else bpy.data.actions.new(name)
+    try:
+        store = compat.curve_store(ob, made, slot if copied else "")
+        singles = _settled(ob, rig, channels, _animated(store))
+        first, last = frame_start, frame_start + len(channels[0].values) - 1
+        _take_marks(made, first, last)
+        record = unbake.capture(ob, [c.bone for c in (*channels, *singles)], [path for path, _ in rig.switches])
+        record["fitted"] = fitted
+        if mode == "layer":
+            first, last, more = _layer(ob, rig, store, (channels, singles), frame_start, layer or Layer(), reduce)
+            notes = (*notes, *more)
+        else:
+            _fill_all(ob, rig, store, channels, singles, frame_start)
+        for text, frame in contacts:
+            if first <= frame_start + frame <= last:
+                made.pose_markers.new(text).frame = frame_start + frame
+        made[MARK] = 1
+        curves, keys = len(store.fcurves), sum(len(curve.keyframe_points) for curve in store.fcurves)
+        name, record["tracks"], more = _hand_over(ob, made, old, mode, name)
+        unbake.keep(made, record, old)
+    except BaseException:
+        if ob.animation_data is not None and ob.animation_data.action != old:
+            compat.bind_slot(ob, old, slot)
+        bpy.data.actions.remove(made)
+        raise
+    return Written(name, first, last, curves, mode, keys, (*notes, *more))
+
+
+def _check(channels: Sequence[Channel], frame_start: int) -> None:
+    """Refuse what cannot be written."""
     frames = len(channels[0].values) if channels else 0
     if frames == 0:
         raise RigError("There is nothing to write", "Bake at least one frame")
@@ -105,110 +157,132 @@ def write(
         raise RigError("The motion holds values that are not numbers", "Look for broken bones in the rig")
     if abs(frame_start) + frames > _MANUAL_LIMIT:
         raise RigError(f"Frame {frame_start} is beyond Blender's range", "Choose a start frame nearer to 1")
-    old = ob.animation_data.action if ob.animation_data else None
-    if old is not None and old.library is not None and mode == "replace":
-        mode = "new"
-    numbers = frame_start + np.arange(frames)
-    singles = _settled(ob, rig, channels)
-    made = bpy.data.actions.new(name)
-    try:
-        store = compat.curve_store(ob, made)
-        for channel in channels:
-            _fill(store, channel.data_path, channel.bone or ob.name, numbers, channel.values, _LINEAR)
-        for channel in singles:
-            _fill(store, channel.data_path, channel.bone, numbers[:1], channel.values, _CONSTANT)
-        for path, value in rig.switches:
-            _fill(store, path, "Switches", numbers[:1], np.array([[value]]), _CONSTANT, single=True)
-        for text, frame in contacts:
-            made.pose_markers.new(text).frame = frame_start + frame
-        made[MARK] = 1
-        if mode == "replace" and old is not None:
-            _keep_others(ob, old, store)
-        curves = len(store.fcurves)
-        name = _hand_over(ob, made, old, mode, name)
-    except BaseException:
-        bpy.data.actions.remove(made)
-        raise
-    return Written(name, frame_start, frame_start + frames - 1, curves, mode)
 
 
 def _hand_over(
     ob: bpy.types.Object, made: bpy.types.Action, old: bpy.types.Action | None, mode: Mode, name: str
-) -> str:
-    """Give the armature its action; the one step that is seen."""
+) -> tuple[str, list[str], tuple[str, ...]]:
+    """Give the armature its action, the one step that is seen: its name, names of new NLA tracks, and notes."""
     if mode == "nla":
         data = ob.animation_data or ob.animation_data_create()
+        tracks = []
         if old is not None:
-            compat.add_strip(ob, old, old.name)
+            tracks.append(compat.add_strip(ob, old, old.name))
             data.action = None
-        compat.add_strip(ob, made, name)
-        return made.name
-    compat.bind_action(ob, made)
-    if mode == "replace" and old is not None and old.users - int(old.use_fake_user) <= 0:
-        kept = old.name
-        bpy.data.actions.remove(old)
-        made.name = kept
-    return made.name
+        tracks.append(compat.add_strip(ob, made, name))
+        return made.name, tracks, ()
+    slot = compat.slot_name(ob)
+    others = [user.name for user in bpy.data.user_map(subset={old})[old] if user != ob] if old is not None else []
+    others = [name for name in others if name in bpy.data.objects]
+    compat.bind_action(ob, made, slot)
+    if mode == "new" or old is None:
+        return made.name, [], ()
+    kept = old.name
+    if others or old.library is not None:
+        made.name = f"{kept} {ob.name}"
+        whose = f"{others[0]!r} uses it too" if others else "it is linked"
+        return made.name, [], (f"The action {kept!r} was left as it is ({whose}): {ob.name!r} got a copy",)
+    old.name = f"{kept} (before)"
+    made.name = kept
+    return made.name, [], ()
 
 
-def _keep_others(ob: bpy.types.Object, old: bpy.types.Action, store: Any) -> None:
-    """Carry over the curves of the old action that the new motion does not set, keys, handles and all."""
-    ours = {(curve.data_path, curve.array_index) for curve in store.fcurves}
-    for curve in compat.curve_store(ob, old).fcurves:
-        if (curve.data_path, curve.array_index) in ours:
-            continue
-        copy = store.fcurves.new(curve.data_path, index=curve.array_index)
-        count = len(curve.keyframe_points)
-        copy.keyframe_points.add(count)
-        for key, size in (("co", 2), ("handle_left", 2), ("handle_right", 2)):
-            buffer = np.empty(count * size, dtype=np.float32)
-            curve.keyframe_points.foreach_get(key, buffer)
-            copy.keyframe_points.foreach_set(key, buffer)
-        for key in ("interpolation", "handle_left_type", "handle_right_type"):
-            codes = np.empty(count, dtype=np.int32)
-            curve.keyframe_points.foreach_get(key, codes)
-            copy.keyframe_points.foreach_set(key, codes)
-        copy.extrapolation = curve.extrapolation
-        copy.update()
+def _animated(store: Any) -> set[str]:
+    return {curve.data_path for curve in store.fcurves}
 
 
-def _settled(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel]) -> list[Channel]:
-    """Single keys for what must stand at rest while the channels play, where it does not."""
+def _take_marks(made: bpy.types.Action, first: int, last: int) -> None:
+    """Markers of an earlier bake go where the new motion is."""
+    for marker in list(made.pose_markers):
+        if marker.name in MARKERS and first <= marker.frame <= last:
+            made.pose_markers.remove(marker)
+
+
+def _fill_all(
+    ob: bpy.types.Object, rig: Rig, store: Any, channels: Sequence[Channel], singles: Sequence[Channel], first: int
+) -> None:
+    """Keys for whole curves; what these had before goes."""
+    numbers = first + np.arange(len(channels[0].values))
+    for channel in channels:
+        _fill(store, channel.data_path, channel.bone or ob.name, numbers, channel.values, _LINEAR, curve=channel.curve)
+    for channel in singles:
+        _fill(store, channel.data_path, channel.bone, numbers[:1], channel.values, _CONSTANT)
+    for path, value in rig.switches:
+        _fill(store, path, "Switches", numbers[:1], np.array([[value]]), _CONSTANT, single=True)
+
+
+def _layer(
+    ob: bpy.types.Object, rig: Rig, store: Any, parts: tuple[Sequence[Channel], Sequence[Channel]], frame_start: int,
+    layer: Layer, reduce: Reduce | None,
+) -> tuple[int, int, tuple[str, ...]]:  # fmt: skip
+    """Write over the layer's frames: first and last of them, and what to tell."""
+    channels, singles = parts
+    frames = len(channels[0].values)
+    still = [replace(channel, values=np.tile(channel.values, (frames, 1))) for channel in singles]
+    modes = {channel.bone: ob.pose.bones[channel.bone].rotation_mode for channel in (*channels, *still) if channel.bone}
+    mixed, first, last = blend(ob, store, [*channels, *still], modes | {"": ob.rotation_mode}, layer, frame_start)
+    if reduce is not None:
+        mixed = reduce(mixed, first - frame_start, last - frame_start + 1)
+    for channel in mixed:
+        put(ob, store, channel, _group(store, channel.bone or ob.name), first, last, layer)
+    turned = [hold(ob, store, path, value, _group(store, "Switches"), first, last) for path, value in rig.switches]
+    if not any(turned):
+        return first, last, ()
+    return first, last, ("Switches of the rig were set another way before the layer: where it is blended in and out, "
+                         "limbs may jump. Key the controls that the action below uses",)  # fmt: skip
+
+
+def _settled(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel], animated: set[str]) -> list[Channel]:
+    """Single keys for what must stand at rest while the channels play, where it does not or is ``animated``."""
     keyed = {(channel.bone, channel.path) for channel in channels}
     bones = {bone for bone, _ in keyed}
     found = []
     for name in dict.fromkeys((*rig.still, *(control.bone for control in rig.controls))):
         bone = ob.pose.bones[name]
+        place = Channel(name, "location", np.zeros((1, 3)))
         if name in bones:
-            if (name, "location") not in keyed and max(abs(value) for value in bone.location) > 1e-7:
-                found.append(Channel(name, "location", np.zeros((1, 3))))
-        elif np.abs(np.array(bone.matrix_basis) - np.eye(4)).max() > 1e-6:
-            found += [
-                Channel(name, "location", np.zeros((1, 3))),
-                rotation_channel(name, rot.IDENTITY[None], bone.rotation_mode),
-                Channel(name, "scale", np.ones((1, 3))),
-            ]
+            moved = max(abs(value) for value in bone.location) > 1e-7 or place.data_path in animated
+            if (name, "location") not in keyed and moved:
+                found.append(place)
+            continue
+        rest = [
+            place, rotation_channel(name, rot.IDENTITY[None], bone.rotation_mode),
+            Channel(name, "scale", np.ones((1, 3))),
+        ]  # fmt: skip
+        posed = np.abs(np.array(bone.matrix_basis) - np.eye(4)).max() > 1e-6
+        found += [channel for channel in rest if posed or channel.data_path in animated]
     return found
 
 
+def _group(store: Any, name: str) -> Any:
+    return store.groups.get(name) or store.groups.new(name)
+
+
 def _fill(
-    store: Any, path: str, group: str, frames: Array, values: Array, interpolation: int, single: bool = False
-) -> None:
+    store: Any, path: str, group: str, frames: Array, values: Array, interpolation: int, single: bool = False,
+    curve: Curve | None = None,
+) -> None:  # fmt: skip
     """One curve a component, all keys at once."""
     count = len(frames)
     flat = np.empty((count, 2), dtype=np.float32)
     flat[:, 0] = frames
     codes = np.full(count, interpolation, dtype=np.int32)
-    holder = store.groups.get(group) or store.groups.new(group)
+    holder = _group(store, group)
     for index in range(1 if single else values.shape[1]):
-        curve = store.fcurves.new(path, index=index)
-        curve.group = holder
+        old = store.fcurves.find(path, index=index)
+        if old is not None:
+            store.fcurves.remove(old)
+        made = store.fcurves.new(path, index=index)
+        made.group = holder
+        if curve is not None:
+            keyed.write(made, keyed.sparse(curve, index, int(frames[0])))
+            continue
         flat[:, 1] = values[:, index]
-        points = curve.keyframe_points
+        points = made.keyframe_points
         points.add(count)
         points.foreach_set("co", flat.ravel())
         points.foreach_set("interpolation", codes)
-        curve.update()
+        made.update()
 
 
 def clear(ob: bpy.types.Object, rig: Rig | None = None) -> str:
@@ -249,8 +323,9 @@ def push_to_nla(ob: bpy.types.Object) -> str:
 
 
 def measure(
-    ob: bpy.types.Object, rig: Rig, clip: Clip, frame_start: int, *, motion: RootMotion = "bone", samples: int = 12
-) -> BakeError:
+    ob: bpy.types.Object, rig: Rig, clip: Clip, frame_start: int, *, motion: RootMotion = "bone", samples: int = 12,
+    loose: Sequence[int] = (), span: tuple[int, int] | None = None,
+) -> BakeError:  # fmt: skip
     """Compare what Blender evaluates with the motion asked for, on frames spread over the clip.
 
     Args:
@@ -260,20 +335,24 @@ def measure(
         frame_start: frame of its first frame.
         motion: what carries the travel.
         samples: how many frames to look at; the first and the last are among them.
+        loose: joints whose place counts alone.
+        span: first and last index of the frames to look at; all when not given.
     """
     scene = bpy.context.scene
     before, between = scene.frame_current, scene.frame_subframe
     if motion == "in place":
         clip = in_place(clip, rig)
     positions, world = _at_probes(ob, rig, *clip.world)
-    picked = np.unique(np.linspace(0, len(clip) - 1, min(samples, len(clip))).round().astype(int))
+    low, high = span or (0, len(clip) - 1)
+    picked = np.unique(np.linspace(low, high, min(samples, high - low + 1)).round().astype(int))
+    turning = [joint for joint in range(len(rig.probes)) if joint not in loose]
     worst_metres, worst_degrees, bone = 0.0, 0.0, ""
     try:
         for frame in picked:
             scene.frame_set(int(frame_start + frame))
             found_places, found_turns = evaluated(ob, rig.probes)
             away = np.linalg.norm(found_places - positions[frame], axis=-1)
-            angle = np.degrees(rot.angle_between(found_turns, world[frame]))
+            angle = np.degrees(rot.angle_between(found_turns, world[frame]))[turning]
             if away.max() > worst_metres:
                 worst_metres, bone = float(away.max()), rig.probes[int(away.argmax())]
             worst_degrees = max(worst_degrees, float(angle.max()))

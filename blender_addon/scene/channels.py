@@ -14,6 +14,7 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import ClipError
+from ..motion.key_reduction import Curve
 from ..motion.rotations import Array
 from .ik_channels import IkRig, limb_moves
 
@@ -32,11 +33,13 @@ class Channel:
         bone: the bone it belongs to; empty for the armature object itself.
         path: property name: ``location``, ``rotation_quaternion``, ``rotation_euler``, ``rotation_axis_angle``.
         values: (frames, components).
+        curve: fewer keys that stand for the values; None: one key a frame.
     """
 
     bone: str
     path: str
     values: Array
+    curve: Curve | None = None
 
     @property
     def data_path(self) -> str:

@@ -8,12 +8,19 @@ from typing import Any
 import bpy
 
 
-def bind_action(owner: bpy.types.ID, action: bpy.types.Action | None) -> None:
-    """Give ``owner`` an action and the slot in it that is meant for it; without the slot it would not play."""
+def bind_action(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str = "") -> None:
+    """Give ``owner`` an action and the slot in it that is meant for it; without the slot it would not play.
+
+    Args:
+        owner: who gets it.
+        action: the action.
+        slot: name of its slot (`slot_name`), where it has one of that name.
+    """
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if action is not None and hasattr(action, "slots"):
-        data.action_slot = own_slot(owner, action)
+        named = next((found for found in action.slots if slot and found.identifier == slot), None)
+        data.action_slot = named or own_slot(owner, action)
 
 
 def own_slot(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
@@ -29,11 +36,32 @@ def own_slot(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
     return action.slots.new(id_type=owner.id_type, name=owner.name)
 
 
-def curve_store(owner: bpy.types.ID, action: bpy.types.Action) -> Any:
-    """What holds ``fcurves`` and ``groups`` of an action for ``owner``: the action itself, or a channelbag."""
+def slot_name(owner: bpy.types.ID) -> str:
+    """The slot that an owner's action is bound by; empty without one and before 4.4."""
+    data = owner.animation_data
+    slot = getattr(data, "action_slot", None) if data is not None else None
+    return slot.identifier if slot is not None else ""
+
+
+def bind_slot(owner: bpy.types.ID, action: bpy.types.Action | None, slot: str) -> None:
+    """Give ``owner`` an action by a slot it was bound by before (`slot_name`); by none if that is empty."""
+    data = owner.animation_data
+    data.action = action
+    if action is not None and hasattr(action, "slots"):
+        data.action_slot = next((found for found in action.slots if found.identifier == slot), None)
+
+
+def curve_store(owner: bpy.types.ID, action: bpy.types.Action, slot_of: str = "") -> Any:
+    """What holds ``fcurves`` and ``groups`` of an action for ``owner``: the action itself, or a channelbag.
+
+    Args:
+        owner: whose curves.
+        action: where.
+        slot_of: the slot by name (`slot_name`), where the action is not yet bound to its owner.
+    """
     if not hasattr(action, "slots"):
         return action
-    slot = own_slot(owner, action)
+    slot = next((found for found in action.slots if found.identifier == slot_of), None) or own_slot(owner, action)
     layer = action.layers[0] if len(action.layers) else action.layers.new("Layer")
     strips = [strip for strip in layer.strips if strip.type == "KEYFRAME"]
     strip = strips[0] if strips else layer.strips.new(type="KEYFRAME")
@@ -51,15 +79,15 @@ def action_curves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
                 yield from bag.fcurves
 
 
-def add_strip(owner: bpy.types.ID, action: bpy.types.Action, name: str) -> bpy.types.NlaStrip:
-    """Lay an action down on an NLA track of its own, its slot bound, where its keys are."""
+def add_strip(owner: bpy.types.ID, action: bpy.types.Action, name: str) -> str:
+    """Lay an action down on an NLA track of its own, its slot bound, where its keys are; the track's name."""
     data = owner.animation_data or owner.animation_data_create()
     track = data.nla_tracks.new()
     track.name = name
     strip = track.strips.new(name, int(action.frame_range[0]), action)
     if hasattr(strip, "action_slot"):
         strip.action_slot = own_slot(owner, action)
-    return strip
+    return track.name
 
 
 def set_output(render: bpy.types.RenderSettings, kind: str) -> None:

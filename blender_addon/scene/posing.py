@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Channels are tried at so many frames, by so much in their own unit.
 _SAMPLES, _NUDGE = 6, 1e-4
+#: Metres and radians of an error of 1 in channels that move no joint.
+_LONELY = {"rotation_quaternion": (0.0, 2.0), "rotation_euler": (0.0, 1.0), "rotation_axis_angle": (0.0, 1.0),
+           "scale": (1.0, 0.0)}  # fmt: skip
 _REST: Move = (rot.IDENTITY, np.zeros(3))
 
 
@@ -234,9 +237,10 @@ def _tracks(pose: Poser, body: Body) -> list[Track]:
     for number, channel in enumerate(pose.channels):
         near = _near(pose, channel)
         metres, radians = away[owner == number].max(axis=0), angle[owner == number].max(axis=0)
-        turning = channel.path != "location"
-        metres_each = float(metres[near].max()) if near.any() else (0.0 if turning else float(metres.max()))
-        radians_each = float((radians * body.turns)[near].max()) if near.any() else float(radians.max())
+        if near.any():
+            far, wide = float(metres[near].max()), float((radians * body.turns)[near].max())
+        else:
+            far, wide = _LONELY.get(channel.path, (pose.rig.scale, 0.0))
         reaches = (metres > 1e-6) | ((radians > 1e-6) & body.turns)
-        found.append(Track(channel.values, metres_each, radians_each, near, reaches))
+        found.append(Track(channel.values, far, wide, near, reaches))
     return found

@@ -1,4 +1,4 @@
-"""The IK controls of a generated Rigify human: feet that roll, toes, knee and elbow poles, hands, and their switches."""
+"""The IK controls of a generated Rigify human: feet that roll, toes, poles, hands, and their switches."""
 
 from __future__ import annotations
 

@@ -165,7 +165,8 @@ def test_new_replace_and_nla() -> None:
     _, _, second, error = bake(ob, seed=1)
     assert len(bpy.data.actions) == 2 and second.action != first.action and exact(error)
     _, _, third, error = bake(ob, seed=2, mode="replace")
-    assert third.action == second.action and len(bpy.data.actions) == 2 and exact(error)
+    assert third.action == second.action and exact(error)
+    assert {action.name for action in bpy.data.actions} == {first.action, second.action, f"{second.action} (before)"}
     _, _, fourth, error = bake(ob, seed=3, mode="nla")
     tracks = ob.animation_data.nla_tracks
     assert [track.strips[0].action.name for track in tracks] == [third.action, fourth.action]
