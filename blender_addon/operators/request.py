@@ -239,7 +239,10 @@ def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -
     pack = library.find(chosen.pack_id)
     speeds = {"speeds": pack.speeds} if pack is not None and pack.speeds is not None else {}
     limits = Limits.responsive(chosen.responsiveness)
+    schedule = schedule_of(chosen)
+    if pack is not None and pack.actions:
+        schedule.check_actions(pack.actions)
     return make_plan(
-        path.reversed() if chosen.reverse else path, schedule_of(chosen), limits=limits, facing=facing_of(chosen),
-        fps=fps, start=chosen.start, **speeds,
+        path.reversed() if chosen.reverse else path, schedule, limits=limits, facing=facing_of(chosen), fps=fps,
+        start=chosen.start, **speeds,
     )  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
 import pytest
 
 import blender_addon
+from blender_addon import library
 from blender_addon.operators import common, flow, preview_state
 from blender_addon.scene import curves
 from tests.addon.fake_layout import FakeLayout
@@ -104,6 +106,17 @@ def test_the_schedule_panel_tells_the_duration_or_the_trouble(curve) -> None:
     assert "s in all" in draw("GAITSMITH_PT_schedule").labels()
     chosen.speed = 0.0
     assert "speed" in draw("GAITSMITH_PT_schedule").labels().lower()
+
+
+def test_the_schedule_panel_tells_of_an_action_that_the_pack_lacks(curve, monkeypatch: pytest.MonkeyPatch) -> None:
+    walker = library.Pack("w", Path("w"), "Walker", "mm", ("stand", "walk"), (0.5, 1.5))
+    monkeypatch.setattr(library, "find", lambda _id: walker)
+    chosen = bpy.context.scene.gaitsmith
+    chosen.curve = curve
+    assert "s in all" in draw("GAITSMITH_PT_schedule").labels()
+    chosen.marks.add().action_name = "run"
+    flow.forget_plan()
+    assert '"run"' in draw("GAITSMITH_PT_schedule").labels()
 
 
 def test_an_edited_curve_is_read_again(curve) -> None:
