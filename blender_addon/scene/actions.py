@@ -20,7 +20,7 @@ from .channels import Channel, ObjectBase, RootMotion, in_place, rotation_channe
 from .curves import metres_per_unit
 from .layering import Layer, Reduce, blend, hold, put
 from .obstacles import undriven, unlocked
-from .rigs import Rig
+from .rigs import Rig, check_writable
 
 Mode = Literal["new", "replace", "nla", "layer"]
 #: Custom property that marks actions made here.
@@ -114,6 +114,7 @@ def write(
         RigError: the armature cannot be written.
     """
     _check(channels, frame_start)
+    check_writable(ob)
     old = ob.animation_data.action if ob.animation_data else None
     channels, locked = unlocked(ob, rig, channels)
     channels, driven = undriven(ob, rig, channels)

@@ -170,7 +170,7 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
 
 
 def check_writable(ob: bpy.types.Object) -> None:
-    """Refuse linked and locked data; raises `RigError`."""
+    """Refuse linked and locked data, and an action held by the NLA editor; raises `RigError`."""
     if ob.library is not None:
         raise RigError(
             f"The armature {ob.name!r} is linked from {ob.library.filepath!r}",
@@ -184,6 +184,10 @@ def check_writable(ob: bpy.types.Object) -> None:
         )
     if not getattr(ob, "is_editable", True):
         raise RigError(f"The armature {ob.name!r} cannot be edited", "Make it local or override it")
+    if ob.animation_data is not None and ob.animation_data.use_tweak_mode:
+        raise RigError(
+            f"A strip of {ob.name!r} is being edited in the NLA editor", "Leave its tweak mode (Tab there), then go on"
+        )
 
 
 def shown(ob: bpy.types.Object) -> bool:

@@ -159,6 +159,22 @@ def test_what_cannot_be_baked_is_refused_with_a_remedy(scene, change, words: str
     assert len(bpy.data.actions) == 0 and bpy.context.window_manager.gaitsmith.message_is_error
 
 
+def test_a_strip_being_edited_in_the_nla_is_left_alone(scene) -> None:
+    bpy.ops.gaitsmith.bake()
+    bpy.ops.gaitsmith.push_nla()
+    data = walker().animation_data
+    data.nla_tracks[0].select = data.nla_tracks[0].strips[0].select = True
+    data.use_tweak_mode = True
+    action = data.action.name
+    for operator in (bpy.ops.gaitsmith.bake, bpy.ops.gaitsmith.push_nla, bpy.ops.gaitsmith.bake_clear):
+        for scene.output in ("NEW", "REPLACE", "NLA"):
+            with pytest.raises(RuntimeError, match="Leave its tweak mode"):
+                operator()
+    assert data.action.name == action and len(bpy.data.actions) == 1
+    data.use_tweak_mode = False
+    assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
+
+
 def test_the_preview_is_the_bake_to_come(scene) -> None:
     bpy.ops.gaitsmith.preview()
     found = preview_state.picture(bpy.context)
