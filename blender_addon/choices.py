@@ -25,6 +25,7 @@ GROUNDS = (
 OUTPUTS = (
     ("NEW", "New action", "Write a new action; the one in use stays in the file"),
     ("REPLACE", "Replace", "Write over the action in use"),
+    ("LAYER", "Layer", "Go over some frames of the action in use, blended in and out; its other frames stay"),
     ("NLA", "NLA strip", "Write a new action and lay it down as a strip in the NLA editor"),
 )
 ROOT_MOTIONS = (
@@ -36,6 +37,15 @@ ROOT_MOTIONS = (
 RIG_BONES = (
     ("CONTROLS", "Controls", "Keys on the rig's FK controls: what an animator works on"),
     ("DEFORM", "Deform bones", "Keys on the deform bones, their constraints switched off: for export"),
+)
+CONTROLS = (
+    ("FK", "FK", "Key arms and legs bone by bone: the exact motion, twist included"),
+    ("IK", "IK", "Key feet, knee poles and hands: edit the walk by moving a foot. Feet that stand have keys that stand"),
+    ("BOTH", "Both", "Key both, switched to IK: turn the rig's IK/FK switch whenever you like, nothing jumps"),
+)
+KEYS = (
+    ("ALL", "Every frame", "A key at every frame: exact, for export and for the last word"),
+    ("REDUCED", "Reduced", "Only the keys that are needed, with handles, to edit the motion as if it were drawn by hand"),
 )
 #: Short names of the report's figures for the sidebar; the full ones stand in their tooltips.
 FIGURE_NAMES = {
@@ -53,6 +63,8 @@ FIGURE_NAMES = {
     "pop_max": "Knee pops", "jitter": "Jitter", "liveliness": "Liveliness", "sway": "Hip sway",
     "pop_p99_capture": "Knee pops, capture", "jitter_capture": "Jitter, capture",
     "liveliness_capture": "Liveliness, capture", "response": "Response", "rest": "Rest", "bake_error": "Bake error",
+    "slide_leg": "Foot slide per m of leg", "penetration_leg": "Sole in ground per m of leg",
+    "float_leg": "Sole off ground per m of leg", "knee_plane": "Knees off source", "pop_source": "Knee pops, source",
     "bake_error_angle": "Bake angle error",
 }  # fmt: skip
 VERDICTS = (

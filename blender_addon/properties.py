@@ -210,14 +210,75 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
         name="Keys on", items=choices.RIG_BONES, default="CONTROLS",
         description="Which bones of a generated Rigify rig get the keys",
     )
+    controls: EnumProperty(
+        name="Limbs by", items=choices.CONTROLS, default="FK",
+        description="Which controls of a generated Rigify rig's arms and legs get the keys",
+    )
+    keys: EnumProperty(
+        name="Keys", items=choices.KEYS, default="ALL", description="How many keys the motion gets",
+    )
+    key_degrees: FloatProperty(
+        name="Angle", default=0.5, min=0.01, soft_max=5.0, max=45.0, precision=2, step=10,
+        description="How far any joint may turn away from the motion, in degrees. More gives fewer keys",
+    )
+    key_millimetres: FloatProperty(
+        name="Distance (mm)", default=2.0, min=0.01, soft_max=20.0, max=1000.0, precision=1, step=50,
+        description="How far any joint may stray from the motion, in millimetres. Feet that stand keep to half of it "
+                    "at least, and to 1 mm",
+    )
+    layer_whole: BoolProperty(
+        name="All its frames", default=True, description="Lay the whole motion over the action",
+    )
+    layer_first: IntProperty(
+        name="From", default=1, description="First frame of the action that the new motion goes over",
+    )
+    layer_last: IntProperty(
+        name="To", default=100, description="Last frame of the action that the new motion goes over",
+    )
+    layer_in: IntProperty(
+        name="Blend in", default=10, min=0, soft_max=50,
+        description="Frames over which the action turns into the new motion",
+    )
+    layer_out: IntProperty(
+        name="Blend out", default=10, min=0, soft_max=50,
+        description="Frames over which the new motion turns back into the action",
+    )
     frame_start: IntProperty(
         name="Start frame", default=1, update=_redraw, description="The frame at which the motion begins",
     )
     markers: BoolProperty(
         name="Landing markers", default=False, description="Set a marker in the action at each landing of a foot",
     )
+    lifts: BoolProperty(
+        name="Lift markers", default=False, description="Set a marker also where a foot leaves the ground",
+    )
     fit_scene: BoolProperty(
         name="Fit frame range", default=True, description="Set the scene's start and end frame to the motion's",
+    )
+    # Retarget
+    retarget_source: PointerProperty(
+        name="Source", type=bpy.types.Object, poll=_is_armature,
+        description="The armature whose motion the character takes over",
+    )
+    retarget_all: BoolProperty(
+        name="All its actions", default=False,
+        description="Take over every action in the file that moves the source; each becomes a new action",
+    )
+    retarget_action: PointerProperty(
+        name="Action", type=bpy.types.Action,
+        description="The action to take over. Left empty, the one that the source plays now",
+    )
+    retarget_plant: BoolProperty(
+        name="Plant feet", default=True,
+        description="Hold each foot still while it stands, on the ground chosen under Terrain",
+    )
+    retarget_at_source: BoolProperty(
+        name="Where the source is", default=False,
+        description="Begin at the place where the source begins. Otherwise the character begins from where it stands",
+    )
+    retarget_fps: FloatProperty(
+        name="Source rate", default=0.0, min=0.0, soft_max=120.0, max=1000.0, precision=3,
+        description="Frames a second at which the source was made, if it plays too slow or fast; 0 is the scene's rate",
     )
     # Report of the last bake
     report: CollectionProperty(type=GAITSMITH_PG_figure)
@@ -256,6 +317,10 @@ class GAITSMITH_PG_state(bpy.types.PropertyGroup):
     message: StringProperty()
     message_is_error: BoolProperty(default=False)
     message_where: StringProperty()
+    retargeting: BoolProperty(default=False)
+    retarget_cancel: BoolProperty(default=False)
+    retarget_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
+    retarget_stage: StringProperty()
     training: BoolProperty(default=False)
     train_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
     train_stage: StringProperty()

@@ -13,6 +13,7 @@ from ..choices import FIGURE_NAMES
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import Figure, QualityReport
+from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
 from ..motion.picture import Picture, lifted, picture
 from ..motion.plan import Limits, Plan, make_plan
@@ -80,12 +81,14 @@ def read(context: bpy.types.Context) -> Request:
     found = shot.read_shot(
         armature, common.chosen_curve(context), ground_of(chosen), reverse=chosen.reverse,
         root_motion=ROOT_MOTIONS[chosen.root_motion], deform=chosen.rig_bones == "DEFORM", scene=context.scene,
+        controls=controls_of(chosen, armature),
     )  # fmt: skip
     settings = baking.BakeSettings(
         schedule, Limits.responsive(chosen.responsiveness), facing_of(chosen), start=chosen.start,
         synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
         frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",
-        markers=chosen.markers, fit_scene=chosen.fit_scene,
+        markers=chosen.markers, lifts=chosen.lifts, tolerance=tolerance_of(chosen), layer=layer_of(chosen),
+        fit_scene=chosen.fit_scene and chosen.output != "LAYER",
     )  # fmt: skip
     return Request(armature.name, found, settings, pack)
 
@@ -114,24 +117,27 @@ def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -
         )
     baked = baking.write(solved, armature)
     written = baked.written
-    where = {"nla": "as an NLA strip", "replace": "over the action"}.get(written.mode, "as a new action")
+    where = {"nla": "as an NLA strip", "replace": "over the action", "layer": "as a layer over"}.get(written.mode, "as a new action")
     text = f"{armature.name}: frames {written.frame_start} to {written.frame_end} {where} {written.action!r}"
     seconds = sum(baked.seconds.values())
-    lines = [f"{text}, in {seconds:.1f} s", *solved.notes]
+    lines = [f"{text}, in {seconds:.1f} s", *baked.notes]
     return Done("\n".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved))
 
 
 def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[FigureRow, ...]:
     """A report's measured figures as rows; frames of the clip become frames of the scene."""
-    if report is None:
-        return ()
+    return report_rows(report, solved.settings.frame_start, solved.shot.fps) if report is not None else ()
+
+
+def report_rows(report: QualityReport, frame_start: int, fps: float) -> tuple[FigureRow, ...]:
+    """A report's measured figures as rows, for motion that begins at a frame of a scene of so many frames a second."""
     rows = []
     for figure in report.figures:
         if not figure.measured:
             continue
         frame = None
         if figure.worst_frame is not None:
-            frame = solved.settings.frame_start + round(figure.worst_frame / report.fps * solved.shot.fps)
+            frame = frame_start + round(figure.worst_frame / report.fps * fps)
         shown = _in_handy_units(figure)
         short = FIGURE_NAMES.get(figure.key, figure.name)
         rows.append(FigureRow(short, figure.name, reading(shown.value, shown.unit), shown.wish, figure.mark, frame))
@@ -206,6 +212,48 @@ def clear(armature: bpy.types.Object) -> str:
 
     rigs.check_writable(armature)
     return f"Took {actions.clear(armature)!r} off {armature.name}"
+
+
+def unbake(armature: bpy.types.Object) -> str:
+    """Put back what was there before the latest bake; what to tell the user."""
+    from ..scene import rigs
+    from ..scene import unbake as undo
+
+    rigs.check_writable(armature)
+    return f"Took {undo.unbake(armature)!r} back: {armature.name} is as it was before"
+
+
+def can_unbake(armature: bpy.types.Object) -> bool:
+    """Whether there is a bake to take back."""
+    from ..scene import unbake as undo
+
+    return undo.baked_action(armature) is not None
+
+
+def controls_of(chosen: Any, armature: bpy.types.Object | None) -> Any:
+    """Which controls of the limbs are keyed: the choice shows, and counts, on generated rigs alone."""
+    from ..scene import rigify
+
+    if armature is None or chosen.rig_bones == "DEFORM" or not rigify.is_generated(armature.data.bones):
+        return "fk"
+    return chosen.controls.lower()
+
+
+def tolerance_of(chosen: Any) -> Tolerance | None:
+    """How far fewer keys may be off; None for a key at every frame."""
+    if chosen.keys == "ALL":
+        return None
+    metres = chosen.key_millimetres / 1000.0
+    return Tolerance(chosen.key_degrees, metres, min(0.5 * metres, 0.001))
+
+
+def layer_of(chosen: Any) -> Layer:
+    """Which frames a layer goes over."""
+    from ..scene.layering import Layer
+
+    if chosen.layer_whole:
+        return Layer(None, None, chosen.layer_in, chosen.layer_out)
+    return Layer(chosen.layer_first, chosen.layer_last, chosen.layer_in, chosen.layer_out)
 
 
 def push_to_nla(armature: bpy.types.Object) -> str:

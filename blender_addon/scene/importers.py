@@ -15,7 +15,8 @@ import numpy as np
 from ..motion.bvh_check import check_bvh
 from ..motion.clip import Clip
 from ..motion.errors import ClipError
-from ..motion.skeleton import Skeleton
+from ..motion.skeleton import REQUIRED_ROLES, Skeleton
+from . import rigs
 from .read_actions import actions_for, read_action, skeleton_of
 
 SUFFIXES: tuple[str, ...] = (".bvh", ".fbx", ".glb", ".gltf", ".blend")
@@ -81,6 +82,38 @@ def import_file(path: Path, options: ImportOptions | None = None) -> None:
     if path.suffix.lower() == ".bvh":
         check_bvh(path)
     _import(path, options or ImportOptions())
+
+
+@contextlib.contextmanager
+def visit(path: Path, options: ImportOptions | None = None) -> Iterator[Any]:
+    """A file's contents in the scene for as long as the context lasts; yields a function that lists them by kind.
+
+    A .bvh whose figures lie on their backs has Z up, as Blender's own exporter writes it: it is read so.
+    """
+    upright = options or ImportOptions()
+    if path.suffix.lower() == ".bvh" and options is None:
+        with _visiting() as fresh:
+            _import(path, upright)
+            bpy.context.view_layer.update()
+            if any(lies_down(ob) for ob in fresh("objects")):
+                upright = ImportOptions(forward="-Y", up="Z")
+    with _visiting() as fresh:
+        _import(path, upright)
+        bpy.context.view_layer.update()
+        yield fresh
+
+
+def lies_down(ob: bpy.types.Object) -> bool:
+    """Whether an armature's rest pose has its feet beside its hips or over them."""
+    found = rigs.guess_map(ob).bones if ob.type == "ARMATURE" else {}
+    if not set(REQUIRED_ROLES) <= set(found):
+        return False
+    hips, *feet = (
+        np.array(ob.matrix_world @ ob.data.bones[found[role]].head_local)
+        for role in ("hips", "left_ankle", "right_ankle")
+    )
+    down = hips - np.mean(feet, axis=0)
+    return bool(down[2] < 0.5 * np.linalg.norm(down))
 
 
 def scaled(clip: Clip, factor: float) -> Clip:

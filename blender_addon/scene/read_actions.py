@@ -101,6 +101,13 @@ def actions_for(armature: bpy.types.Object) -> list[bpy.types.Action]:
     return found
 
 
+def bones_moved(action: bpy.types.Action, armature: bpy.types.Object) -> tuple[set[str], set[str]]:
+    """Names of the bones that an action moves, as it would play on the armature: those it has, those it lacks."""
+    moved = {name for name, _ in map(_bone_of, _curves(action, armature)) if name}
+    known = {bone.name for bone in armature.data.bones}
+    return moved & known, moved - known
+
+
 def read_action(
     armature: bpy.types.Object,
     action: bpy.types.Action | None = None,

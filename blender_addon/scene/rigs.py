@@ -75,12 +75,13 @@ def bone_map(ob: bpy.types.Object) -> dict[str, str]:
 def guess_map(ob: bpy.types.Object) -> BoneMap:
     """The guessed map with confidence and reasons."""
     tree = tree_of(ob)
-    if rigify.is_generated(dict.fromkeys(tree.names)):
-        bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in tree.names}
-        return BoneMap(bones, dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "Rigify's own name"), "rigify generated")
     axes = np.array(ob.matrix_world, dtype=np.float64)[:3, :3]
     axes = axes / np.maximum(np.linalg.norm(axes, axis=0), 1e-12)
-    return guess(tree, [sign * axes[:, axis] for axis in (2, 1, 0) for sign in (1.0, -1.0)])
+    found = guess(tree, [sign * axes[:, axis] for axis in (2, 1, 0) for sign in (1.0, -1.0)])
+    if found.kind == "biped" and rigify.is_generated(dict.fromkeys(tree.names)):
+        bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in tree.names}
+        return BoneMap(bones, dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "Rigify's own name"), "rigify generated")
+    return found
 
 
 def tree_of(ob: bpy.types.Object) -> BoneTree:
@@ -138,16 +139,8 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     found.check(ob.data.bones.keys())
     if found.kind == "quadruped":
         raise RigError(f"The armature {ob.name!r} has four legs; this walks on two", "Choose a character with two legs")
-    names = [role for role in ROLES if role in found.bones and role != ROOT_ROLE]
-    generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
-    parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
-    order = _parents_first(names, parents)
+    seen, order, parents, joints, generated = _at_rest(ob, found, rotation, scale)
     root = found.bones.get(ROOT_ROLE)
-    rest = _rest(ob, [found.bones[role] for role in order] + ([root] if root else []))
-    if root is None:
-        rest = np.concatenate([rest, np.eye(4)[None]])
-    joints = rot.from_matrix(rest[:, :3, :3]), rest[:, :3, 3]
-    seen = read_rest(ob, found.bones, order, parents, joints, rotation, scale)
     skeleton = seen.skeleton
     root_height = float(rot.rotate(seen.standing, joints[1][-1] * scale)[2]) - seen.ground if root else 0.0
     number = {role: index for index, role in enumerate(order)} | {ROOT_ROLE: len(order)}
@@ -167,6 +160,34 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
         ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale,
         seen.standing, seen.facing, root_height, _notes(ob, found, controls, switches, seen),
     )  # fmt: skip
+
+
+def rest_of(ob: bpy.types.Object) -> RestPose:
+    """What the rest pose, or the reference pose, of an armature tells that is only looked at; raises `RigError`."""
+    bpy.context.view_layer.update()
+    rotation, _, scale = object_frame(ob)
+    found = kept_map(ob) or guess_map(ob)
+    found.check(ob.data.bones.keys())
+    if found.kind == "quadruped":
+        raise RigError(f"The armature {ob.name!r} has four legs; this walks on two", "Choose a source with two legs")
+    return _at_rest(ob, found, rotation, scale)[0]
+
+
+def _at_rest(
+    ob: bpy.types.Object, found: BoneMap, rotation: Array, scale: float
+) -> tuple[RestPose, list[str], dict[str, str | None], tuple[Array, Array], bool]:
+    """The rest pose, roles in order, their parents, rest of joints and root in the armature; whether Rigify made it."""
+    names = [role for role in ROLES if role in found.bones and role != ROOT_ROLE]
+    generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
+    parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
+    order = _parents_first(names, parents)
+    root = found.bones.get(ROOT_ROLE)
+    rest = _rest(ob, [found.bones[role] for role in order] + ([root] if root else []))
+    if root is None:
+        rest = np.concatenate([rest, np.eye(4)[None]])
+    joints = rot.from_matrix(rest[:, :3, :3]), rest[:, :3, 3]
+    seen = read_rest(ob, found.bones, order, parents, joints, rotation, scale)
+    return seen, order, parents, joints, generated
 
 
 def check_writable(ob: bpy.types.Object) -> None:

@@ -16,7 +16,7 @@ from ..motion.skeleton import REQUIRED_ROLES
 from ..motion.terrain import HeightField
 from .bone_map import BoneMap
 from .curves import metres_per_unit
-from .importers import ImportOptions, import_file
+from .importers import ImportOptions, import_file, lies_down
 from .rigs import guess_map, kept_map, object_frame
 
 #: Legs of a plausible length, metres: beyond, a file's unit is taken for centimetres.
@@ -41,7 +41,8 @@ def open_rig(path: Path) -> None:
     if path.suffix.lower() != ".blend":
         empty_scene()
         import_file(path)
-        if path.suffix.lower() == ".bvh" and any(_lies_down(ob) for ob in bpy.context.scene.objects):
+        bpy.context.view_layer.update()
+        if path.suffix.lower() == ".bvh" and any(lies_down(ob) for ob in bpy.context.scene.objects):
             # Motion capture has Y up, Blender's own exporter Z.
             empty_scene()
             import_file(path, ImportOptions(forward="-Y", up="Z"))
@@ -53,17 +54,6 @@ def open_rig(path: Path) -> None:
     active = bpy.context.view_layer.objects.active
     if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
         bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def _lies_down(ob: bpy.types.Object) -> bool:
-    found = guess_map(ob).bones if ob.type == "ARMATURE" else {}
-    if not set(REQUIRED_ROLES) <= set(found):
-        return False
-    bpy.context.view_layer.update()
-    hips, *feet = (np.array(ob.matrix_world @ ob.data.bones[found[role]].head_local)
-                   for role in ("hips", "left_ankle", "right_ankle"))  # fmt: skip
-    down = hips - np.mean(feet, axis=0)
-    return bool(down[2] < 0.5 * np.linalg.norm(down))
 
 
 def find_armature(name: str = "") -> bpy.types.Object:

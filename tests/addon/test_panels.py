@@ -58,7 +58,7 @@ def test_a_failure_is_loud_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -
     blender_addon.register()
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(12))
 def test_panels_draw_in_an_empty_scene(number: int) -> None:
     found = panels()
     if number >= len(found):
@@ -67,7 +67,7 @@ def test_panels_draw_in_an_empty_scene(number: int) -> None:
 
 
 def test_there_are_no_more_panels_than_are_tested() -> None:
-    assert len(panels()) <= 11
+    assert len(panels()) <= 12
 
 
 def test_every_property_and_operator_has_a_tooltip() -> None:

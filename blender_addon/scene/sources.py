@@ -1,0 +1,158 @@
+"""Motion to retarget: an armature's actions, checked and read piece by piece, and armatures that visit from files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ..motion import rotations as rot
+from ..motion.bvh_check import check_bvh
+from ..motion.clip import Clip
+from ..motion.errors import ClipError, RigError
+from ..motion.retarget import posed_rest
+from ..motion.skeleton import REQUIRED_ROLES, Skeleton
+from ..motion.transfer import Place
+from . import importers, rigs
+from .read_actions import actions_for, bones_moved, read_action, skeleton_of
+from .rest_pose import object_frame, reference_pose
+
+#: Frames read in one go, before Blender gets its turn again.
+PIECE = 60
+#: An action of which the armature has fewer of the bones belongs to another.
+_SHARE = 0.5
+
+
+def check_source(source: bpy.types.Object | None, target: bpy.types.Object | None) -> None:
+    """Refuse what is no source for a character; raises `RigError`."""
+    if source is None:
+        raise RigError("There is no source", "Pick the armature whose action you want")
+    if source.type != "ARMATURE":
+        raise RigError(f"{source.name!r} is no armature", "Pick the armature whose action you want")
+    if source == target:
+        raise RigError(
+            f"Source and character are both {source.name!r}", "Pick another armature as the source, or as the character"
+        )
+    if source.mode == "EDIT":
+        raise RigError(f"The armature {source.name!r} is in Edit Mode", "Leave it (Tab), then retarget")
+
+
+def check_action(action: bpy.types.Action, source: bpy.types.Object) -> None:
+    """Refuse an action that was made for another armature; raises `ClipError`."""
+    known, strange = bones_moved(action, source)
+    count = len(known) + len(strange)
+    if not count:
+        raise ClipError(
+            f"The action {action.name!r} moves no bones of {source.name!r}", "Choose an action that moves its bones"
+        )
+    if len(known) < _SHARE * count:
+        raise ClipError(
+            f"The action {action.name!r} belongs to another rig: of the {count} bones it moves, "
+            f"{source.name!r} has {len(known)}",
+            "Choose the armature it was made for as the source",
+        )
+
+
+def fitting_actions(source: bpy.types.Object) -> list[bpy.types.Action]:
+    """The actions that were made for an armature; its own first."""
+    found = []
+    for action in actions_for(source):
+        known, strange = bones_moved(action, source)
+        if len(known) >= _SHARE * (len(known) + len(strange)):
+            found.append(action)
+    return found
+
+
+def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
+    """An armature's joints with the pose to align by as their rest pose, upright, and where the armature stands.
+
+    Raises:
+        RigError: it has no legs, or its rest pose tells nothing.
+    """
+    seen = rigs.rest_of(source)
+    rotation, origin, _ = object_frame(source)
+    skeleton = skeleton_of(source, ball_height=seen.skeleton.ball_height)
+    world = np.array(skeleton.rest_world[1])
+    for bone, kept in reference_pose(source).items():
+        if bone in skeleton.names:
+            world[skeleton.names.index(bone)] = rot.mul(rotation, kept[:4])
+    world = rot.mul(rot.mul(seen.standing, rot.inv(rotation)), world)
+    tails, measured = np.array(skeleton.tails), seen.skeleton
+    for name, tail in zip(measured.names, measured.tails, strict=True):
+        tails[skeleton.names.index(name)] = tail
+    posed = replace(posed_rest(skeleton, skeleton.local_rotations(world)), tails=tails, soles=measured.soles)
+    return posed, Place((float(origin[0]), float(origin[1])), seen.facing)
+
+
+def read_in_pieces(
+    source: bpy.types.Object, action: bpy.types.Action, skeleton: Skeleton, fps: float | None = None
+) -> Generator[float, None, Clip]:
+    """Read an action a few frames at a time; yields the share done, returns the clip.
+
+    Raises:
+        ClipError: it is empty, holds a single frame or values that are no numbers.
+    """
+    first, last = (int(round(value)) for value in action.frame_range)
+    pieces: list[Clip] = []
+    begin = first
+    while not pieces or begin <= last:
+        # A single frame is never left over.
+        end = last if last - begin < PIECE + 2 else begin + PIECE - 1
+        pieces.append(read_action(source, action, skeleton=skeleton, frames=(begin, end), fps=fps))
+        begin = end + 1
+        yield (begin - first) / max(last - first + 1, 1)
+    hips, rotations, root, contacts = (
+        np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ("hips", "rotations", "root", "contacts")
+    )  # fmt: skip
+    return replace(pieces[0], hips=hips, rotations=rot.unroll(rotations), root=root, contacts=contacts)
+
+
+@contextlib.contextmanager
+def visiting(path: Path, name: str = "", fps: float | None = None) -> Iterator[tuple[bpy.types.Object, float]]:
+    """The source armature of a file and its frames a second, in the scene for as long as the context lasts.
+
+    Args:
+        path: .blend, .fbx, .glb, .gltf or .bvh.
+        name: of the armature; the only one that walks when empty.
+        fps: frames a second, overruling the file's.
+
+    Raises:
+        ClipError, RigError: it cannot be read, or holds no such armature.
+    """
+    if path.suffix.lower() not in importers.SUFFIXES:
+        kinds = ", ".join(importers.SUFFIXES)
+        raise ClipError(f"{path.name} is none of {kinds}", "Choose a file of one of these kinds")
+    if not path.is_file():
+        raise ClipError(f"{path} does not exist", "Check the path")
+    rate = check_bvh(path).fps if path.suffix.lower() == ".bvh" else None
+    scene = bpy.context.scene
+    kept = [ob for ob in bpy.context.view_layer.objects if ob.select_get()]
+    with importers.visit(path) as fresh:
+        found = _walker([ob for ob in fresh("objects") if ob.type == "ARMATURE"], name, path)
+        yield found, fps or rate or scene.render.fps / scene.render.fps_base
+    for ob in kept:
+        with contextlib.suppress(ReferenceError, RuntimeError):
+            ob.select_set(True)
+
+
+def _walker(armatures: Sequence[bpy.types.Object], name: str, path: Path) -> bpy.types.Object:
+    names = ", ".join(sorted(ob.name for ob in armatures)) or "none"
+    if name:
+        for ob in armatures:
+            # A name that the scene has already got a number when it came in.
+            if ob.name == name or ob.name.rpartition(".")[0] == name:
+                return ob
+        raise RigError(f"{path.name} has no armature {name!r}; it has: {names}", "Name one of them")
+    walking = [ob for ob in armatures if set(REQUIRED_ROLES) <= set(rigs.bone_map(ob))]
+    moving = [ob for ob in walking if fitting_actions(ob)]
+    best = moving or walking or list(armatures)
+    if not best:
+        raise RigError(f"{path.name} holds no armature", "Choose a file with an animated character")
+    if len(best) > 1:
+        raise RigError(f"{path.name} holds several armatures: {names}", "Name the source with --source-armature")
+    return best[0]
