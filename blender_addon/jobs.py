@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ LOG_LINES = 200
 LINE_LIMIT = 1 << 20
 #: Events kept until the next `Job.poll`; older ones are dropped.
 EVENT_LIMIT = 10_000
+#: How a Python says that it lacks what training needs.
+_LACKING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 #: Set by a shell or by a host program, these would make another Python load the wrong library.
 FOREIGN_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONSTARTUP")
 
@@ -117,7 +120,14 @@ class Job:
         if code is not None and code < 0:
             name = signal.Signals(-code).name if -code in {s.value for s in signal.Signals} else str(-code)
             return f"The job was ended by the system ({name}; often: out of memory). {said}".rstrip()
-        return f"The job ended with an error: {said or f'exit status {code}'}"
+        lacking = _LACKING.search(said)
+        if lacking:
+            remedy = "Choose a Python with torch, onnx and numpy in the preferences"
+            return f"{self.command[0]} has no {lacking[1]}. {remedy}"
+        return (
+            f"The job ended with an error: {(said or f'exit status {code}').rstrip('.')}. "
+            f"See that {self.command[0]} is a working Python (preferences, Check)"
+        )
 
     def cancel(self, patience: float = 3.0) -> None:
         """End the child and its own children: ask first, then insist. Waits at most ``patience`` seconds and a bit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -173,6 +174,15 @@ def unfinished(root: Path) -> Path | None:
         return None
     folders = [path for path in folders if (path / DATASET_NAME).is_dir()]
     return max(folders, key=lambda path: (path / PLAN_NAME).stat().st_mtime, default=None)
+
+
+def free_folder(root: Path, name: str) -> Path:
+    """A folder for a new training of this name: not one where an interrupted training left its checkpoints."""
+    for number in itertools.count(1):
+        folder = root / (name if number == 1 else f"{name}-{number}")
+        if TrainingPlan.load(folder) is None or not any(folder.glob(f".{PACK_NAME}.training/*.pt")):
+            return folder
+    raise AssertionError  # itertools.count never ends
 
 
 def duration(seconds: float) -> str:

@@ -15,7 +15,7 @@ from ..motion import takes
 from ..motion.errors import DatasetError, GaitsmithError
 from ..motion.takes import Take
 from . import common
-from .training_run import DATASET_NAME, PLAN_NAME, TrainingPlan, TrainingRun, duration
+from .training_run import DATASET_NAME, PLAN_NAME, TrainingPlan, TrainingRun, duration, free_folder
 from .training_run import unfinished as _unfinished
 from .worker import Progress, Worker
 
@@ -171,7 +171,7 @@ def start(context: bpy.types.Context) -> None:
     """Begin: read the actions, then train; raises `GaitsmithError`. Without a window it waits for the reading."""
     global _gathering, _plan
     chosen = common.settings(context)
-    folder = trainings_folder() / library.folder_name(chosen.train_name)
+    folder = free_folder(trainings_folder(), library.folder_name(chosen.train_name))
     plan = TrainingPlan(
         chosen.train_name.strip() or "My motion", chosen.train_system, chosen.train_minutes, chosen.train_mirror,
         training_python(chosen.train_system),

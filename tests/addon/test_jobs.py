@@ -89,6 +89,17 @@ def test_a_crash_is_told_with_the_last_line_of_the_traceback(start) -> None:
     assert "the weights are gone" in job.failure()
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("import torch_that_is_not_there", "has no torch_that_is_not_there. Choose a Python with torch"),
+     ("raise SystemExit(3)", "exit status 3. See that")],
+)  # fmt: skip
+def test_a_python_that_cannot_train_is_told_with_a_remedy(code: str, said: str, tmp_path: Path) -> None:
+    job = jobs.Job((sys.executable, "-c", code), cwd=tmp_path)
+    assert job.wait(20) == "failed"
+    assert said in job.failure()
+
+
 def test_the_childs_own_error_is_told_with_its_remedy(start) -> None:
     job = start("error")
     assert job.wait(20) == "failed"

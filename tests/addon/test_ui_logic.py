@@ -187,6 +187,18 @@ def test_a_training_can_be_stopped_and_waits_to_be_resumed(train, tmp_path: Path
     assert TrainingPlan.load(folder) == run.plan
 
 
+def test_a_new_training_leaves_the_checkpoints_of_an_interrupted_one(train, tmp_path: Path) -> None:
+    run = train("wait")
+    root = tmp_path / "training"
+    assert training_run.free_folder(root, "ävja") == run.folder, "nothing was learnt yet"
+    kept = run.folder / f".{training_run.PACK_NAME}.training" / "stepper.pt"
+    kept.parent.mkdir()
+    kept.write_bytes(b"hours")
+    assert training_run.free_folder(root, "ävja") == root / "ävja-2"
+    (run.folder / training_run.PLAN_NAME).unlink()
+    assert training_run.free_folder(root, "ävja") == run.folder, "finished: its checkpoints are done with"
+
+
 def test_the_command_is_the_trainings_own(tmp_path: Path) -> None:
     from training import cli
     from training.settings import read_settings
