@@ -56,6 +56,11 @@ def _family(name: str) -> dict[str, str]:
 FAMILIES: dict[str, dict[str, str]] = {name: _family(name) for name in _CENTRE}
 
 
+def plain_name(name: str) -> str:
+    """A joint's name without its prefix, such as ``mixamorig:`` or ``DEF-``."""
+    return _PREFIX.sub("", name)
+
+
 def roles_by_name(names: Iterable[str], complete: bool = True) -> dict[str, str]:
     """Roles (role -> joint name) of a skeleton whose joints are called ``names``.
 
@@ -65,7 +70,7 @@ def roles_by_name(names: Iterable[str], complete: bool = True) -> dict[str, str]
     """
     plain: dict[str, str] = {}
     for name in names:
-        plain.setdefault(_PREFIX.sub("", name), name)
+        plain.setdefault(plain_name(name), name)
     best: dict[str, str] = {}
     for table in FAMILIES.values():
         found = {role: plain[name] for role, name in table.items() if name in plain}

@@ -11,8 +11,7 @@ from bpy.props import StringProperty
 
 from .. import library
 from ..motion.errors import RigError
-from ..motion.skeleton import REQUIRED_ROLES
-from ..scene.bone_map import ROLES, BoneMap
+from ..scene.bone_map import BoneMap, preset_for
 from . import common
 
 #: Guesses below this confidence (0..1) are pointed out.
@@ -52,7 +51,8 @@ def _summarise(ob: bpy.types.Object, found: BoneMap) -> Summary:
     except RigError as error:
         return Summary(str(error), False)
     unsure = [role.replace("_", " ") for role, sure in found.confidence.items() if sure < SURE]
-    text = f"Two legs, {len(found.bones)} parts of the body mapped"
+    legs = "Four" if found.kind == "quadruped" else "Two"
+    text = f"{legs} legs, {len(found.bones)} parts of the body mapped"
     return Summary(f"{text}. Look at: {', '.join(unsure)}" if unsure else text, True)
 
 
@@ -63,12 +63,26 @@ def bone_map(ob: bpy.types.Object) -> BoneMap:
     return rigs.kept_map(ob) or rigs.guess_map(ob)
 
 
+def has_reference(ob: bpy.types.Object) -> bool:
+    """Whether a pose is kept in place of the rest pose."""
+    from ..scene import rest_pose
+
+    return rest_pose.REFERENCE_PROPERTY in ob
+
+
+def presets() -> Path:
+    """The folder of saved maps."""
+    from .. import preferences
+
+    return preferences.user_folder() / "bone maps"
+
+
 def show_map(chosen: Any, found: BoneMap) -> None:
     """Put a map into the panel's list, every known part a row."""
     chosen.bones.clear()
-    for role in ROLES:
+    for role in found.roles:
         row = chosen.bones.add()
-        row.role, row.bone, row.required = role, found.bones.get(role, ""), role in REQUIRED_ROLES
+        row.role, row.bone, row.required = role, found.bones.get(role, ""), role in found.required
         row.reason, row.sure = found.reasons.get(role, ""), found.confidence.get(role, 1.0) >= SURE
 
 
@@ -129,8 +143,12 @@ class GAITSMITH_OT_bones_map(_NeedsArmature, bpy.types.Operator):
         ob = common.chosen_armature(context)
         with common.telling_errors(self, context, "character") as failed:
             chosen = common.settings(context)
-            found = rigs.guess_map(ob) if len(chosen.bones) else bone_map(ob)
-            show_map(chosen, found)
+            saved = None
+            if not len(chosen.bones) and rigs.kept_map(ob) is None:
+                saved = preset_for(presets(), [bone.name for bone in ob.data.bones])
+            show_map(chosen, saved or (rigs.guess_map(ob) if len(chosen.bones) else bone_map(ob)))
+            if saved is not None:
+                common.tell(context, f"Saved for such a rig: {saved.family}. Press Use Map to use it", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 
 
@@ -166,7 +184,8 @@ class GAITSMITH_OT_bones_save(_NeedsArmature, bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Ask for the file."""
         ob = common.chosen_armature(context)
-        self.filepath = bpy.path.ensure_ext(bpy.path.clean_name(ob.name), ".json")
+        presets().mkdir(parents=True, exist_ok=True)
+        self.filepath = str(presets() / bpy.path.ensure_ext(bpy.path.clean_name(ob.name), ".json"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -174,7 +193,8 @@ class GAITSMITH_OT_bones_save(_NeedsArmature, bpy.types.Operator):
         """Write it."""
         with common.telling_errors(self, context, "character") as failed:
             path = Path(bpy.path.abspath(bpy.path.ensure_ext(self.filepath, ".json")))
-            map_shown(common.settings(context)).save(path)
+            bones = common.chosen_armature(context).data.bones
+            map_shown(common.settings(context)).save(path, [bone.name for bone in bones])
             common.tell(context, f"Saved {path.name}", "character")
         return {"CANCELLED"} if failed else {"FINISHED"}
 
@@ -191,6 +211,7 @@ class GAITSMITH_OT_bones_load(_NeedsArmature, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Ask for the file."""
+        self.filepath = str(presets() / "")
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -202,7 +223,51 @@ class GAITSMITH_OT_bones_load(_NeedsArmature, bpy.types.Operator):
         return {"CANCELLED"} if failed else {"FINISHED"}
 
 
+class GAITSMITH_OT_reference_use(_NeedsArmature, bpy.types.Operator):
+    """Align by the pose the character shows now instead of its rest pose. Pose it upright, feet flat, and press this"""
+
+    bl_idname = "gaitsmith.reference_use"
+    bl_label = "Use Pose as Reference"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Keep the pose with the armature."""
+        from ..scene import rest_pose, rigs
+
+        ob = common.chosen_armature(context)
+        with common.telling_errors(self, context, "character") as failed:
+            before = ob.get(rest_pose.REFERENCE_PROPERTY)
+            rest_pose.keep_reference(ob)
+            try:
+                rigs.read_rig(ob)
+            except RigError:
+                rest_pose.clear_reference(ob)
+                if before is not None:
+                    ob[rest_pose.REFERENCE_PROPERTY] = before
+                raise
+            common.tell(context, "This pose is the reference now, in place of the rest pose", "character")
+        return {"CANCELLED"} if failed else {"FINISHED"}
+
+
+class GAITSMITH_OT_reference_clear(_NeedsArmature, bpy.types.Operator):
+    """Align by the character's rest pose again"""
+
+    bl_idname = "gaitsmith.reference_clear"
+    bl_label = "Use Rest Pose"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Forget the kept pose."""
+        from ..scene import rest_pose
+
+        rest_pose.clear_reference(common.chosen_armature(context))
+        common.tell(context, "The rest pose is the reference again", "character")
+        return {"FINISHED"}
+
+
 CLASSES = (
+    GAITSMITH_OT_reference_use,
+    GAITSMITH_OT_reference_clear,
     GAITSMITH_OT_character_create,
     GAITSMITH_OT_bones_map,
     GAITSMITH_OT_bones_apply,

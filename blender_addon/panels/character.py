@@ -76,6 +76,12 @@ class GAITSMITH_PT_bones(Sidebar, bpy.types.Panel):
         row.operator("gaitsmith.bones_apply", icon="CHECKMARK")
         row.operator("gaitsmith.bones_save", text="", icon="FILE_TICK")
         row.operator("gaitsmith.bones_load", text="", icon="FILE_FOLDER")
+        row = layout.row(align=True)
+        row.operator("gaitsmith.reference_use", icon="ARMATURE_DATA")
+        ob = common.chosen_armature(context)
+        if ob is not None and bone_map.has_reference(ob):
+            row.operator("gaitsmith.reference_clear", text="", icon="X")
+            words(layout, "A pose is the reference, in place of the rest pose.", "INFO")
 
 
 CLASSES = (GAITSMITH_UL_bones, GAITSMITH_PT_character, GAITSMITH_PT_bones)

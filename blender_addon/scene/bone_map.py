@@ -12,7 +12,7 @@ from ..motion.bone_names import CENTRE_WORDS
 from ..motion.bone_tree import BoneTree
 from ..motion.errors import RigError
 from ..motion.mapping import BoneFinding, map_bones
-from ..motion.roles import FAMILIES, roles_by_name
+from ..motion.roles import FAMILIES, plain_name, roles_by_name
 from ..motion.rotations import Array
 from ..motion.skeleton import BIPED_ROLES, QUADRUPED_ROLES, REQUIRED_QUADRUPED_ROLES, REQUIRED_ROLES
 
@@ -155,7 +155,7 @@ def guess(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneMap:
     if known and len(known) >= len(finding.bones) - extra:
         # A scheme that names all there is: what it says goes.
         family = _family_of(known)
-        finding = _of_family(known, family, finding)
+        finding = _of_family(_counted(known), family, finding)
     bones, sure, reasons = dict(finding.bones), dict(finding.confidence), dict(finding.reasons)
     parents = dict(zip(tree.names, (tree.names[p] if p >= 0 else None for p in tree.parents), strict=True))
     root = _root_above(bones["hips"], parents) if "hips" in bones else None
@@ -165,6 +165,13 @@ def guess(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneMap:
         sure[ROOT_ROLE] = 1.0 if named else 0.7
         reasons[ROOT_ROLE] = "its name" if named else "the hips and everything else hang on it"
     return BoneMap(bones, sure, reasons, family, finding.kind, finding.problem, finding.remedy)
+
+
+def _counted(known: Mapping[str, str]) -> dict[str, str]:
+    """The spine numbered from 1, whichever of a scheme's bones are there."""
+    spine = [bone for role, bone in sorted(known.items()) if role.startswith("spine_")]
+    rest = {role: bone for role, bone in known.items() if not role.startswith("spine_")}
+    return {**rest, **{f"spine_{number}": bone for number, bone in enumerate(spine, start=1)}}
 
 
 def _of_family(known: Mapping[str, str], family: str, finding: BoneFinding) -> BoneFinding:
@@ -179,7 +186,7 @@ def _of_family(known: Mapping[str, str], family: str, finding: BoneFinding) -> B
 
 def _family_of(bones: Mapping[str, str]) -> str:
     def hits(name: str) -> int:
-        return sum(bone == FAMILIES[name].get(role) for role, bone in bones.items())
+        return sum(plain_name(bone) == FAMILIES[name].get(role) for role, bone in bones.items())
 
     return max(FAMILIES, key=hits)
 

@@ -113,7 +113,7 @@ def _sole(points: Array, skeleton: Skeleton, side: str, ankle: int, toe: int) ->
     ground = float(np.percentile(points[:, 2], 1.0))
     over = float(positions[ankle, 2]) - ground
     knee = positions[skeleton.index(f"{side}_knee")]
-    if not 0.0 < over < 0.6 * float(np.linalg.norm(knee - positions[ankle])):
+    if not 0.0 < over < 1.5 * float(np.linalg.norm(knee - positions[ankle])):
         return None
     ahead = np.array([0.0, -1.0, 0.0])
     if toe != ankle:

@@ -214,6 +214,20 @@ def test_the_metarig_is_mapped_and_the_map_can_be_corrected(metarig) -> None:
     assert "head" not in rigs.bone_map(metarig)
 
 
+def test_a_pose_becomes_the_reference_and_the_rest_pose_again(metarig) -> None:
+    from blender_addon.scene import rigs
+
+    bpy.context.scene.gaitsmith.armature = metarig
+    bpy.ops.gaitsmith.bones_map()
+    rest = rigs.read_rig(metarig).skeleton.rest_rotations
+    metarig.pose.bones["upper_arm.L"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    assert bpy.ops.gaitsmith.reference_use() == {"FINISHED"}
+    assert "A pose is the reference" in draw("GAITSMITH_PT_bones").labels()
+    assert abs(rigs.read_rig(metarig).skeleton.rest_rotations - rest).max() > 0.1
+    bpy.ops.gaitsmith.reference_clear()
+    assert abs(rigs.read_rig(metarig).skeleton.rest_rotations - rest).max() < 1e-9
+
+
 def test_the_map_is_saved_and_loaded_by_file(metarig, tmp_path) -> None:
     bpy.context.scene.gaitsmith.armature = metarig
     bpy.ops.gaitsmith.bones_map()
