@@ -16,6 +16,7 @@ from . import library
 from .baking import Baked, BakeSettings, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
+from .motion.key_reduction import Tolerance
 from .shot_file import DEFAULT_FPS, FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
 from .systems import packs
 from .systems.synthesis import SynthesisSettings
@@ -60,7 +61,7 @@ def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
     baked, armature = _bake(asked, pack, system, seconds)
     found = report_of(baked, armature, pack.info)
     found["seconds"] = {name: round(value, 4) for name, value in {**seconds, **baked.seconds}.items()}
-    _save(out, report, found, begin)
+    save(out, report, found, begin)
     return found
 
 
@@ -81,6 +82,7 @@ def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, flo
     from .scene import setup
     from .scene.bone_map import BoneMap
     from .scene.character import create_character
+    from .scene.layering import Layer
     from .scene.shot import read_shot
 
     begin = time.perf_counter()
@@ -103,13 +105,19 @@ def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, flo
     seconds["open"] = time.perf_counter() - begin
     begin = time.perf_counter()
     root_motion: Any = asked.root_motion
+    controls: Any = asked.output.controls
     shot = read_shot(
-        armature, curve, ground, reverse=asked.curve.reverse, root_motion=root_motion, bones=bones, deform=asked.deform
-    )
+        armature, curve, ground, reverse=asked.curve.reverse, root_motion=root_motion, bones=bones, deform=asked.deform,
+        controls=controls,
+    )  # fmt: skip
+    output = asked.output
     settings = BakeSettings(
         schedule=asked.schedule, facing=_facing(asked.facing), start=asked.curve.start, laps=asked.curve.laps,
         synthesis=SynthesisSettings(follow=asked.strength, exact=asked.exact, plant=asked.plant),
-        frame_start=asked.frame_start, name=asked.name, fit_scene=True,
+        frame_start=asked.frame_start, name=asked.name, fit_scene=output.mode != "layer", output=output.mode,
+        markers=output.markers, lifts=output.markers,
+        tolerance=Tolerance(output.degrees, output.millimetres / 1e3, output.planted / 1e3) if output.reduced else None,
+        layer=Layer(output.first, output.last, output.blend_in, output.blend_out),
     )  # fmt: skip
     asked.schedule.check_actions(pack.info.actions)
     seconds["read"] = time.perf_counter() - begin
@@ -174,13 +182,13 @@ def report_of(baked: Baked, armature: Any, info: packs.PackInfo) -> dict[str, An
     contacts = stands(solved.keys, baked.written.frame_start)
     return {
         "armature": armature.name, "action": baked.written.action, "fps": fps,
-        "frame_start": baked.written.frame_start, "frame_end": baked.written.frame_end,
+        "frame_start": baked.written.frame_start, "frame_end": baked.written.frame_end, "keys": baked.written.keys,
         "bones": bones, "controls": controls,
         "contacts": {f"{side}_foot": runs for side, runs in contacts.items()},
         "pack": {"title": info.title, "system": info.system, "speeds": list(info.speeds)},
         "units": {"length": "m", "time": "s", "contacts": "frames of the scene, both ends included"},
         "figures_fps": quality.get("fps"), "figures": [_on_scene(row, quality, baked) for row in quality["figures"]],
-        "notes": [*solved.notes, *quality.get("notes", [])],
+        "notes": [*baked.notes, *quality.get("notes", [])],
     }  # fmt: skip
 
 
@@ -192,7 +200,8 @@ def _on_scene(row: Mapping[str, Any], quality: Mapping[str, Any], baked: Baked) 
     return {**row, "scene_frame": baked.written.frame_start + round(worst * baked.solved.shot.fps / quality["fps"])}
 
 
-def _save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float) -> None:
+def save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float) -> None:
+    """Save the open file and the report about it, both or neither; ``begin`` is when the work began."""
     from .scene.setup import save_blend
 
     part = report.with_name(f".{report.name}.{os.getpid()}.part") if report is not None else None

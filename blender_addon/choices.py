@@ -40,12 +40,12 @@ RIG_BONES = (
 )
 CONTROLS = (
     ("FK", "FK", "Key arms and legs bone by bone: the exact motion, twist included"),
-    ("IK", "IK", "Key feet, knee poles and hands: edit the walk by moving a foot. Feet that stand have keys that stand"),
+    ("IK", "IK", "Key feet, knee poles and hands: edit the walk by moving a foot. Standing feet have still keys"),
     ("BOTH", "Both", "Key both, switched to IK: turn the rig's IK/FK switch whenever you like, nothing jumps"),
 )
 KEYS = (
     ("ALL", "Every frame", "A key at every frame: exact, for export and for the last word"),
-    ("REDUCED", "Reduced", "Only the keys that are needed, with handles, to edit the motion as if it were drawn by hand"),
+    ("REDUCED", "Reduced", "Only the keys that are needed, with handles: edit the motion as if made by hand"),
 )
 #: Short names of the report's figures for the sidebar; the full ones stand in their tooltips.
 FIGURE_NAMES = {

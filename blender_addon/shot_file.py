@@ -75,6 +75,32 @@ class FacingAsked:
 
 
 @dataclass(frozen=True)
+class OutputAsked:
+    """Where the keys go and how many.
+
+    Attributes:
+        mode: ``new``, ``replace``, ``nla`` or ``layer``.
+        controls: ``fk``, ``ik`` or ``both``, of the limbs of a generated Rigify rig.
+        reduced: fewer keys, within ``degrees``, ``millimetres`` and, for standing feet, ``planted`` millimetres.
+        markers: set a marker where a foot lands and where it lifts.
+        first, last: frames of a layer; None for the motion's own.
+        blend_in, blend_out: frames over which a layer comes in and goes out.
+    """
+
+    mode: str = "new"
+    controls: str = "fk"
+    reduced: bool = False
+    degrees: float = 0.5
+    millimetres: float = 2.0
+    planted: float = 1.0
+    markers: bool = False
+    first: int | None = None
+    last: int | None = None
+    blend_in: int = 10
+    blend_out: int = 10
+
+
+@dataclass(frozen=True)
 class ShotFile:
     """A shot as asked for. Paths are absolute or start at the shot file's folder."""
 
@@ -96,6 +122,7 @@ class ShotFile:
     schedule: Schedule = field(default_factory=Schedule)
     strength: float = 1.0
     exact: bool = False
+    output: OutputAsked = field(default_factory=OutputAsked)
 
 
 def read_shot_file(path: Path) -> ShotFile:
@@ -118,7 +145,7 @@ def read_shot_file(path: Path) -> ShotFile:
 
 def _shot(top: _Table, folder: Path) -> ShotFile:
     top.only("pack", "system", "rig", "armature", "bones", "deform", "fps", "frame_start", "name", "root_motion",
-             "plant", "curve", "terrain", "facing", "schedule", "follow")  # fmt: skip
+             "plant", "curve", "terrain", "facing", "schedule", "follow", "output")  # fmt: skip
     rig = top.path("rig", folder, RIG_SUFFIXES)
     fps = top.number("fps", None, 1.0, 1000.0)
     follow = top.table("follow")
@@ -132,6 +159,26 @@ def _shot(top: _Table, folder: Path) -> ShotFile:
         plant=top.flag("plant", True), curve=curve, terrain=_terrain(top.table("terrain"), folder, rig),
         facing=_facing(top.table("facing")), schedule=_schedule(top.rows("schedule")),
         strength=follow.number("strength", 1.0, 0.0, 1.0) or 0.0, exact=follow.flag("exact"),
+        output=_output(top.table("output")),
+    )  # fmt: skip
+
+
+def _output(table: _Table) -> OutputAsked:
+    table.only("mode", "controls", "keys", "degrees", "millimetres", "planted", "markers", "first", "last", "blend_in",
+               "blend_out")  # fmt: skip
+    mode = table.choice("mode", "new", ("new", "replace", "nla", "layer"))
+    layered = [key for key in ("first", "last", "blend_in", "blend_out") if key in table.data]
+    if layered and mode != "layer":
+        raise ShotError(f"{table.where} gives {layered[0]} without mode = \"layer\"", "Add it, or leave the frames out")
+    first, last = (table.whole(key, 0) if key in table.data else None for key in ("first", "last"))
+    if first is not None and last is not None and last <= first:
+        raise ShotError(f"{table.where} ends at frame {last}, before it begins", "Give first and a later last")
+    return OutputAsked(
+        mode, table.choice("controls", "fk", ("fk", "ik", "both")),
+        table.choice("keys", "every frame", ("every frame", "reduced")) == "reduced",
+        table.number("degrees", 0.5, 0.01, 45.0) or 0.5, table.number("millimetres", 2.0, 0.01, 1000.0) or 2.0,
+        table.number("planted", 1.0, 0.01, 1000.0) or 1.0, table.flag("markers"), first, last,
+        table.whole("blend_in", 10, 0), table.whole("blend_out", 10, 0),
     )  # fmt: skip
 
 

@@ -212,6 +212,31 @@ class GAITSMITH_OT_bake_clear(_OnCharacter, bpy.types.Operator):
         return {"CANCELLED"} if failed else {"FINISHED"}
 
 
+class GAITSMITH_OT_unbake(bpy.types.Operator):
+    """Take the latest bake back: action, strips, switches, pose and frame range become what they were before it"""
+
+    bl_idname = "gaitsmith.unbake"
+    bl_label = "Un-bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Needs a character with a bake on top."""
+        ob = common.chosen_armature(context) if context.scene is not None else None
+        if ob is None or not request.can_unbake(ob):
+            cls.poll_message_set("There is no bake to take back")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Take it back."""
+        with common.telling_errors(self, context, "bake") as failed:
+            message = request.unbake(common.chosen_armature(context))
+            common.settings(context).report.clear()
+            common.tell(context, message, "bake")
+        return {"CANCELLED"} if failed else {"FINISHED"}
+
+
 class GAITSMITH_OT_push_nla(_OnCharacter, bpy.types.Operator):
     """Lay the character's action down as a strip in the NLA editor, so that the next bake can go on top of it"""
 
@@ -269,6 +294,7 @@ CLASSES = (
     GAITSMITH_OT_bake,
     GAITSMITH_OT_bake_cancel,
     GAITSMITH_OT_bake_clear,
+    GAITSMITH_OT_unbake,
     GAITSMITH_OT_push_nla,
     GAITSMITH_OT_figure_jump,
 )

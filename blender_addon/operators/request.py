@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -22,9 +22,14 @@ from ..systems.synthesis import SynthesisSettings
 from . import common
 from .worker import Progress
 
+if TYPE_CHECKING:
+    from ..scene.layering import Layer
+
 #: Frames a second at which the panel plans, to know how long the motion lasts.
 LOOK_FPS = 15.0
 ROOT_MOTIONS = {"BONE": "bone", "OBJECT": "object", "IN_PLACE": "in place", "HIPS": "hips"}
+#: Where a bake has gone, in words.
+WHERE = {"nla": "as an NLA strip", "replace": "over the action", "layer": "as a layer over the action"}
 #: Share of the loading of a pack in a bake's progress.
 LOADING = 0.05
 #: Smaller figures are only said to be smaller.
@@ -117,7 +122,7 @@ def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -
         )
     baked = baking.write(solved, armature)
     written = baked.written
-    where = {"nla": "as an NLA strip", "replace": "over the action", "layer": "as a layer over"}.get(written.mode, "as a new action")
+    where = WHERE.get(written.mode, "as a new action")
     text = f"{armature.name}: frames {written.frame_start} to {written.frame_end} {where} {written.action!r}"
     seconds = sum(baked.seconds.values())
     lines = [f"{text}, in {seconds:.1f} s", *baked.notes]

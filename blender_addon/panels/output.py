@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..operators import common
@@ -21,13 +23,24 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
         layout = self.layout
         column = columns(layout)
         column.prop(chosen, "output")
+        if chosen.output == "LAYER":
+            self._layer(column, chosen)
         column.prop(chosen, "root_motion")
         ob = common.chosen_armature(context)
         if ob is not None and rigify.is_generated(ob.data.bones):
             column.prop(chosen, "rig_bones")
+            if chosen.rig_bones == "CONTROLS":
+                column.prop(chosen, "controls")
+        column.prop(chosen, "keys")
+        if chosen.keys == "REDUCED":
+            column.prop(chosen, "key_degrees")
+            column.prop(chosen, "key_millimetres")
         column.prop(chosen, "frame_start")
-        column.prop(chosen, "fit_scene")
+        if chosen.output != "LAYER":
+            column.prop(chosen, "fit_scene")
         column.prop(chosen, "markers")
+        if chosen.markers:
+            column.prop(chosen, "lifts")
         if now.baking:
             row = layout.row(align=True)
             row.progress(factor=now.bake_fraction, text=f"{now.bake_stage} {now.bake_fraction:.0%}")
@@ -40,9 +53,20 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
             row.scale_y = 1.6
             row.operator("gaitsmith.bake", icon="REC")
         row = layout.row(align=True)
+        row.operator("gaitsmith.unbake", icon="LOOP_BACK")
         row.operator("gaitsmith.bake_clear", icon="TRASH")
         row.operator("gaitsmith.push_nla", icon="NLA_PUSHDOWN")
         message(layout, context, "bake")
+
+    @staticmethod
+    def _layer(column: Any, chosen: Any) -> None:
+        """Which frames the motion goes over."""
+        column.prop(chosen, "layer_whole")
+        if not chosen.layer_whole:
+            column.prop(chosen, "layer_first")
+            column.prop(chosen, "layer_last")
+        column.prop(chosen, "layer_in")
+        column.prop(chosen, "layer_out")
 
 
 CLASSES = (GAITSMITH_PT_output,)

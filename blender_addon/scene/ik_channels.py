@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: A rigid move from the rest pose in the armature's space: rotation (f, 4), translation (f, 3).
 Move = tuple[Array, Array]
+_STILL: Move = (rot.IDENTITY, np.zeros(3))
 #: The plane of a limb bent by less than these shares of its length is blended into that of the rest pose.
 _STRAIGHT = (0.0015, 0.006)
 #: A heel's roll begins so long before it lands, seconds; and a stand is flat by this share of it.
@@ -148,9 +149,10 @@ class IkRig:
         """Place knees and elbows; their twist is left open."""
         rest = rig.joints[1]
         for limb in self.limbs:
+            # A control that has no keys stands still.
             start = apply(moves[limb.ride], rest[limb.start])
-            goal = apply(moves[limb.end], rest[limb.end])
-            pole = apply(moves[limb.pole[0]], limb.pole[1])
+            goal = apply(moves.setdefault(limb.end, _STILL), rest[limb.end])
+            pole = apply(moves.get(limb.pole[0], _STILL), limb.pole[1])
             upper, lower = (np.linalg.norm(rest[limb.middle] - rest[other]) for other in (limb.start, limb.end))
             middle = two_bones(start, goal, upper, lower, pole)
             moves[limb.start] = moves[limb.ride]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import bpy
 import numpy as np
@@ -15,6 +16,8 @@ from ..motion.terrain import FlatGround, HeightField, Terrain, require_ground
 from . import actions, curves, terrain
 from .bone_map import BoneMap
 from .channels import ObjectBase, RootMotion
+from .ik_channels import IkRig
+from .rigify_ik import with_ik
 from .rigs import Rig, read_rig
 
 #: Farther from the world's origin than this (metres) Blender's numbers are too coarse for feet that stand still.
@@ -24,6 +27,8 @@ _NOTED_HOLE = 0.1
 #: A terrain farther above or below the path than this (metres) may not be the one that was meant.
 _NOTED_DROP = 3.0
 
+#: Controls of limbs that get keys.
+Controls = Literal["fk", "ik", "both"]
 Ground = bpy.types.Object | bpy.types.Collection | list[bpy.types.Object] | Terrain | None
 
 
@@ -41,6 +46,7 @@ class Shot:
         base: the armature object's own frame, where the object carries it.
         title: names of character and curve, for reports.
         notes: what the user may want to know.
+        ik: limbs that are keyed by their IK controls.
     """
 
     rig: Rig
@@ -52,6 +58,7 @@ class Shot:
     base: ObjectBase | None
     title: str
     notes: tuple[str, ...] = ()
+    ik: IkRig | None = None
 
     @property
     def cyclic(self) -> bool:
@@ -73,6 +80,7 @@ def read_shot(
     root_motion: RootMotion = "bone",
     bones: BoneMap | None = None,
     deform: bool = False,
+    controls: Controls = "fk",
     scene: bpy.types.Scene | None = None,
 ) -> Shot:
     """Read character, way and ground.
@@ -86,6 +94,7 @@ def read_shot(
         root_motion: what carries the travel.
         bones: a bone map; the kept or guessed one when not given.
         deform: key a generated Rigify rig's deform bones instead of its controls.
+        controls: which controls of a generated Rigify rig's limbs are keyed: ``fk``, ``ik`` or ``both``.
         scene: where; the context's when not given.
 
     Raises:
@@ -99,11 +108,12 @@ def read_shot(
     path = RootPath.from_points(points, found.cyclic)
     rig = read_rig(armature, bones, deform=deform)
     assert armature is not None and curve is not None
+    rig, ik = (rig, None) if controls == "fk" else with_ik(armature, rig, controls == "both")
     base = actions.object_base(armature) if root_motion == "object" else None
     field, hole = _ground(ground, points, found.cyclic, armature)
     return Shot(
         rig, path, points, field, scene_fps(scene), root_motion, base,
-        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, field, hole)),
+        f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, field, hole)), ik,
     )  # fmt: skip
 
 

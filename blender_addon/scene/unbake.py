@@ -26,7 +26,8 @@ def capture(ob: bpy.types.Object, bones: Collection[str], paths: Iterable[str]) 
         "data": data is not None, "action": action.name if action is not None else "",
         "slot": compat.slot_name(ob), "tracks": [], "scene": [scene.frame_start, scene.frame_end],
         "bones": {name: _transform(ob.pose.bones[name]) for name in dict.fromkeys(bones) if name in ob.pose.bones},
-        "object": _transform(ob) if "" in bones else {}, "values": {path: value for path in paths if (value := _value(ob, path)) is not None},
+        "object": _transform(ob) if "" in bones else {},
+        "values": {path: value for path in paths if (value := _value(ob, path)) is not None},
     }  # fmt: skip
 
 
