@@ -232,6 +232,7 @@ def _from_curves(armature: bpy.types.Object, curves: Iterable[Any], numbers: Arr
         key = _bone_of(curve)
         if key[0] and not curve.mute:
             values = np.array([curve.evaluate(float(number)) for number in numbers])
+            _check_numbers(values, f"The curve {curve.data_path}[{curve.array_index}]")
             channels.setdefault(key, {})[curve.array_index] = values
     bones = armature.data.bones
     frame, origin, scale = rigs.object_frame(armature)
@@ -255,6 +256,12 @@ def _from_curves(armature: bpy.types.Object, curves: Iterable[Any], numbers: Arr
             positions[:, at] = above_place + rot.rotate(above_turn, scale * (matrix[:3, 3] + rot.rotate(rest, place)))
             world[:, at] = rot.mul(rot.mul(above_turn, rest), turn)
     return positions, world
+
+
+def _check_numbers(values: Array, what: str) -> None:
+    """Before they are normalised: a rotation that is none would become no rotation, silently."""
+    if not np.all(np.isfinite(values)):
+        raise ClipError(f"{what} holds values that are not numbers", "Delete or repair the broken keys")
 
 
 def _filled(constant: Sequence[float], keyed: Mapping[int, Array], count: int) -> Array:
@@ -317,6 +324,7 @@ def _from_scene(
         scene.frame_set(before[2])
         if created:
             armature.animation_data_clear()
+    _check_numbers(matrices, f"Action {action.name!r}, as Blender plays it,")
     axes = matrices[..., :3, :3]
     axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
     return matrices[:, 0, :3, 3] * metres_per_unit(), rot.from_matrix(axes)

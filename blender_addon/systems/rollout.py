@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..motion import rotations as rot
 from ..motion.clip import Clip
-from ..motion.errors import Cancelled
+from ..motion.errors import Cancelled, PackError
 from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
@@ -188,6 +188,8 @@ class _Recorder:
         track = np.concatenate([track for _, track, _ in self._parts], axis=1)
         source = np.concatenate([chunk.source for _, _, chunk in self._parts], axis=1)
         switched = np.stack([chunk.switched for _, _, chunk in self._parts])
+        if not (np.all(np.isfinite(hips)) and np.all(np.isfinite(rotations))):
+            raise PackError("The pack gives motion that is not numbers", "Import or train the pack again")
         turn = rot.from_yaw(track[..., 2])
         hips = rot.rotate(turn, hips)
         hips[..., :2] += track[..., :2]

@@ -187,6 +187,18 @@ def test_an_action_with_nan_is_refused(armature: bpy.types.Object) -> None:
         read_actions.read_action(armature)
 
 
+@pytest.mark.parametrize("played", [False, True])
+def test_a_rotation_that_is_no_number_is_not_taken_for_none(armature: bpy.types.Object, played: bool) -> None:
+    """Where a constraint acts, the scene is played instead of the curves being read."""
+    found = read_actions._curves(armature.animation_data.action, armature)
+    curve = next(c for c in found if "LeftLeg" in c.data_path and "rotation" in c.data_path)
+    curve.keyframe_points[10].co[1] = float("nan")
+    if played:
+        armature.pose.bones["LeftLeg"].constraints.new("LIMIT_SCALE")
+    with pytest.raises(ClipError, match="not numbers"):
+        read_actions.read_action(armature)
+
+
 def test_actions_of_the_scene_become_a_data_set(armature: bpy.types.Object, tmp_path: Path) -> None:
     bpy.context.scene.render.fps = 30
     gathering = Gathering([(armature.name, armature.animation_data.action.name)], tmp_path / "d")

@@ -1,10 +1,11 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from blender_addon.motion import rotations as rot
-from blender_addon.motion.errors import Cancelled, DatasetError
+from blender_addon.motion.errors import Cancelled, DatasetError, PackError
 from blender_addon.systems.database import TAIL_SECONDS, Database
 from blender_addon.systems.features import clip_features, feature_layout, sample_root
 from blender_addon.systems.motion_matching import MatchingSettings, MotionMatching
@@ -92,6 +93,16 @@ def test_a_roll_out_starts_standing_and_keeps_up_with_its_plan(database):
     gone, wished = (-np.diff(track[[240, 479], 1])[0] for track in (result.clip.root, plan.root))
     assert gone == pytest.approx(wished, rel=0.2)
     assert len(result.jumps) > 0
+
+
+def test_motion_that_is_no_numbers_is_the_packs_fault_not_the_animators(database):
+    class Broken(MotionMatching):
+        def step(self, state, wish):
+            state, chunk = super().step(state, wish)
+            return state, replace(chunk, poses=replace(chunk.poses, hips=np.nan * chunk.poses.hips))
+
+    with pytest.raises(PackError, match="not numbers"):
+        rollout(Broken(database), [straight_plan(2.0, 0.9)])
 
 
 def test_jumps_are_blended_without_a_step_in_the_pose(database):
