@@ -1,4 +1,4 @@
-"""The command line: ``python -m blender_addon ingest`` and ``python -m blender_addon bake``."""
+"""The command line: ``python -m blender_addon ingest``, ``bake`` and ``retarget``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,31 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--out", required=True, type=Path, metavar="OUT.blend", help="file to write")
     bake.add_argument("--report", type=Path, metavar="OUT.json", help="quality report to write")
     bake.set_defaults(run=_bake)
+    _add_retarget(commands)
     return parser
+
+
+def _add_retarget(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    retarget = commands.add_parser("retarget", help="carry actions over to another character", description=(
+        "Carries actions of one file over to the character of another, feet planted again. "
+        "Files are .blend, .fbx, .glb, .gltf or .bvh."
+    ))  # fmt: skip
+    retarget.add_argument("source", type=Path, metavar="SOURCE", help="file with the actions")
+    retarget.add_argument("target", type=Path, metavar="TARGET", help="file with the character")
+    retarget.add_argument("--out", required=True, type=Path, metavar="OUT.blend", help="file to write")
+    retarget.add_argument("--report", type=Path, metavar="OUT.json", help="quality report to write")
+    retarget.add_argument("--action", nargs="+", default=[], metavar="NAME", help="which (default: all of the source)")
+    retarget.add_argument("--source-armature", default="", metavar="NAME", help="the source, where there are several")
+    retarget.add_argument("--armature", default="", metavar="NAME", help="the character, where there are several")
+    retarget.add_argument("--ground", default="", metavar="NAME",
+                          help="object or collection of TARGET to stand on (default: level ground)")  # fmt: skip
+    retarget.add_argument("--no-plant", action="store_true", help="leave the feet as they come")
+    retarget.add_argument("--at-source", action="store_true", help="begin where the source begins")
+    retarget.add_argument("--root-motion", choices=("bone", "object", "hips", "in place"), default="bone",
+                          help="what carries the travel (default: the root bone)")  # fmt: skip
+    retarget.add_argument("--fps", type=float, help="frames per second of the result (default: of TARGET's scene)")
+    retarget.add_argument("--source-fps", type=float, help="frames per second of the source, overruling the file's")
+    retarget.set_defaults(run=_retarget)
 
 
 def _ingest(options: argparse.Namespace) -> None:
@@ -83,6 +107,21 @@ def _bake(options: argparse.Namespace) -> None:
     from .batch import run
 
     run(options.shot, options.out, options.report)
+
+
+def _retarget(options: argparse.Namespace) -> None:
+    _need_bpy()
+    from .retarget_files import Files, run
+    from .retargeting import RetargetSettings
+
+    settings = RetargetSettings(
+        plant=not options.no_plant, at_source=options.at_source, level="height" if options.no_plant else "tilt",
+        source_fps=options.source_fps, root_motion=options.root_motion, fit_scene=True,
+    )  # fmt: skip
+    run(Files(
+        options.source, options.target, options.out, options.report, tuple(options.action), options.fps,
+        options.source_armature, options.armature, options.ground, settings,
+    ))  # fmt: skip
 
 
 def _show(done: int, count: int, name: str) -> None:

@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from .baking import landings
+from .baking import bake_errors, landings
 from .motion.clip import Clip
 from .motion.errors import Cancelled, ClipError, RigError
-from .motion.figures import Figure, QualityReport
+from .motion.figures import QualityReport
 from .motion.filters import lowpass
+from .motion.key_reduction import Tolerance
 from .motion.planting import Planted, PlantSettings
 from .motion.rotations import Array
 from .motion.terrain import FlatGround, Terrain, require_ground
 from .motion.transfer import Place, Ready, carry, finished, make_ready, plant, way
 from .motion.transfer_report import judge_transfer
 from .scene.channels import Channel, ObjectBase, RootMotion, channels_of
+from .scene.ik_channels import IkRig
+from .scene.reduction import reduce_channels
 from .scene.rigs import Rig
+from .scene.shot import Controls
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
@@ -37,6 +41,8 @@ class RetargetSettings:
         plant: plant the feet again, on the ground.
         at_source: begin where the source begins; else the character begins, from where it stands, as the source does.
         level: what to take away of the source's ground: its ``tilt`` and height, its ``height``, or ``none``.
+        controls: which controls of a generated Rigify rig's limbs are keyed: ``fk``, ``ik`` or ``both``.
+        tolerance: how far fewer keys may be off; None for a key at every frame.
         source_fps: frames a second of the source, overruling the scene's.
         root_motion: what carries the travel.
         frame_start: frame of the first key; the source's own when None.
@@ -50,6 +56,8 @@ class RetargetSettings:
     plant: bool = True
     at_source: bool = False
     level: str = "tilt"
+    controls: Controls = "fk"
+    tolerance: Tolerance | None = None
     source_fps: float | None = None
     root_motion: RootMotion = "bone"
     frame_start: int | None = None
@@ -88,6 +96,7 @@ class Reading:
         sources: the actions.
         fps: the scene's frame rate.
         base: the armature object's own frame, where the object carries the travel.
+        ik: limbs that are keyed by their IK controls.
         settings: what was asked.
         source: name of the source's armature.
     """
@@ -96,6 +105,7 @@ class Reading:
     sources: tuple[Source, ...]
     fps: float
     base: ObjectBase | None
+    ik: IkRig | None
     settings: RetargetSettings
     source: str
 
@@ -136,7 +146,7 @@ class Done:
 
 def reading(
     source: Any, target: Any, actions: Sequence[Any] = (), ground: Any = None,
-    settings: RetargetSettings | None = None, *, bones: Any = None, deform: bool = False,
+    settings: RetargetSettings | None = None, *, bones: Any = None, deform: bool = False, fps: float | None = None,
 ) -> Generator[tuple[float, str], None, Reading]:  # fmt: skip
     """Read source, character and ground bit by bit, in the main thread; yields the share done and the stage.
 
@@ -148,6 +158,7 @@ def reading(
         settings: what is asked.
         bones: the character's bone map; the kept or guessed one when not given.
         deform: key a generated Rigify rig's deform bones.
+        fps: the rate at which keys are wanted; the scene's when not given.
 
     Raises:
         RigError, ClipError, TerrainError: what cannot be done, before anything was changed.
@@ -156,11 +167,13 @@ def reading(
 
     from .scene import actions as writer
     from .scene import rigs, sources
+    from .scene.rigify_ik import with_ik
     from .scene.shot import scene_fps
 
     settings = settings or RetargetSettings()
     sources.check_source(source, target)
     rig = rigs.read_rig(target, bones, deform=deform)
+    rig, ik = (rig, None) if settings.controls == "fk" else with_ik(target, rig, settings.controls == "both")
     base = writer.object_base(target) if settings.root_motion == "object" else None
     own = source.animation_data.action if source.animation_data else None
     chosen = list(actions) or ([own] if own is not None else [])
@@ -169,7 +182,7 @@ def reading(
     for action in chosen:
         sources.check_action(action, source)
     skeleton, place = sources.source_skeleton(source)
-    fps = scene_fps(bpy.context.scene)
+    fps = fps or scene_fps(bpy.context.scene)
     found: list[Source] = []
     for number, action in enumerate(chosen):
         pieces = sources.read_in_pieces(source, action, skeleton, settings.source_fps)
@@ -183,7 +196,7 @@ def reading(
         ready = make_ready(clip, fps, settings.level, settings.plant)
         field_ = _ground(ground, ready, rig, place, settings, target)
         found.append(Source(action.name, ready, int(round(action.frame_range[0])), place, field_))
-    return Reading(rig, tuple(found), fps, base, settings, source.name)
+    return Reading(rig, tuple(found), fps, base, ik, settings, source.name)
 
 
 def read(*arguments: Any, **options: Any) -> Reading:
@@ -289,7 +302,10 @@ def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -
     tell(0.9, "Making keys")
     clip = finished(clip, source.ready)
     keys = clip.resampled(found.fps)
-    channels = channels_of(rig, keys, settings.root_motion, _root_height(keys, ground), found.base)
+    channels = channels_of(rig, keys, settings.root_motion, _root_height(keys, ground), found.base, found.ik)
+    if settings.tolerance is not None:
+        channels, fewer = reduce_channels(rig, channels, keys.contacts, settings.tolerance, found.base, found.ik)
+        report = replace(report, notes=(*report.notes, *fewer.notes))
     name = settings.name or f"{source.action} {rig.name}"
     first = source.first if settings.frame_start is None else settings.frame_start
     return Solved(source, name, clip, keys, planted, tuple(channels), first, report)
@@ -301,20 +317,17 @@ def _write(found: Reading, one: Solved, target: Any, settings: RetargetSettings,
     mode: Any = settings.output
     written = actions.write(
         target, found.rig, one.channels, name=one.name, frame_start=one.frame_start, mode=mode,
-        contacts=landings(one.keys) if settings.markers else (),
+        contacts=landings(one.keys, lifts=True) if settings.markers else (),
     )  # fmt: skip
     report = one.report
     if check and rigs.shown(target):
         error = actions.measure(
-            target, found.rig, one.keys, one.frame_start, motion=settings.root_motion, samples=check
-        )
-        finest = float(np.clip(4.0 * np.spacing(np.float32(np.abs(one.keys.hips).max(initial=0.0))), 1e-5, 1e-4))
-        report = replace(report, figures=(
-            *report.figures,
-            Figure.of("bake_error", "bake error, greatest distance", error.metres, "m", finest),
-            Figure.of("bake_error_angle", "bake error, greatest angle", error.degrees, "degrees", 1e-3),
-        ))  # fmt: skip
-    return Done(one, written, report)
+            target, found.rig, one.keys, one.frame_start, motion=settings.root_motion, samples=check,
+            loose=found.ik.loose if found.ik else (),
+        )  # fmt: skip
+        errors = bake_errors(error, one.keys, found.ik is not None, settings.tolerance)
+        report = replace(report, figures=(*report.figures, *errors))
+    return Done(one, written, replace(report, notes=(*report.notes, *written.notes)))
 
 
 def _target_place(rig: Rig, settings: RetargetSettings) -> Place | None:

@@ -78,8 +78,10 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
     factor = 1.0
     leg = clip.skeleton.leg_length
     if not _PLAUSIBLE_LEG[0] <= leg <= _PLAUSIBLE_LEG[1]:
-        factor = REFERENCE_LEG / max(leg, 1e-9)
-        notes.append(f"The source's legs are {leg:.3g} m long: its motion was taken at {factor:.3g} of its size")
+        centimetres = _PLAUSIBLE_LEG[0] <= 0.01 * leg <= _PLAUSIBLE_LEG[1]
+        factor = 0.01 if centimetres else REFERENCE_LEG / max(leg, 1e-9)
+        taken = "to be in centimetres" if centimetres else f"at {factor:.3g} of its size"
+        notes.append(f"The source's legs are {leg:.3g} m long: its motion was taken {taken}")
         clip = _resized(clip, factor)
     _check_standing(clip.skeleton)
     clip = replace(clip, skeleton=grounded_rest(clip.skeleton)).resampled(solving_rate(fps))
@@ -179,7 +181,7 @@ def _check_standing(skeleton: Skeleton) -> None:
     if up[2] < 0.5 * float(np.linalg.norm(up)):
         raise RigError(
             "The source does not stand upright in its rest pose: its feet are not below its hips",
-            "Rotate the source's armature until its rest pose stands, Z up",
+            "Rotate the source until its rest pose stands, or keep a standing pose as its reference under Character",
         )
 
 
