@@ -286,8 +286,11 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Leave nothing running."""
+    """Leave nothing running, and nothing that says so: Blender drops a running operator without a word."""
     preview_state.clear()
+    now = getattr(bpy.context.window_manager, "gaitsmith", None)
+    if now is not None:
+        now.baking = now.bake_cancel = False
 
 
 CLASSES = (

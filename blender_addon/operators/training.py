@@ -137,8 +137,11 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Leave no child behind."""
+    """Leave no child behind, and nothing that says it runs."""
     session.end()
+    now = getattr(bpy.context.window_manager, "gaitsmith", None)
+    if now is not None:
+        now.training = False
 
 
 CLASSES = (

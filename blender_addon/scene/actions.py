@@ -115,6 +115,7 @@ def write(
     """
     _check(channels, frame_start)
     check_writable(ob)
+    _check_bones(ob, rig)
     old = ob.animation_data.action if ob.animation_data else None
     channels, locked = unlocked(ob, rig, channels)
     channels, driven = undriven(ob, rig, channels)
@@ -158,6 +159,16 @@ def _check(channels: Sequence[Channel], frame_start: int) -> None:
         raise RigError("The motion holds values that are not numbers", "Look for broken bones in the rig")
     if abs(frame_start) + frames > _MANUAL_LIMIT:
         raise RigError(f"Frame {frame_start} is beyond Blender's range", "Choose a start frame nearer to 1")
+
+
+def _check_bones(ob: bpy.types.Object, rig: Rig) -> None:
+    """Bakes take time, and animators do not wait for them."""
+    wanted = (*rig.skeleton.names, *rig.probes, *rig.still, *(control.bone for control in rig.controls))
+    gone = [name for name in dict.fromkeys(wanted) if name not in ob.pose.bones]
+    if gone:
+        raise RigError(
+            f"Bones of {ob.name!r} were removed or renamed while it was baked: {', '.join(gone[:4])}", "Bake again"
+        )
 
 
 def _hand_over(

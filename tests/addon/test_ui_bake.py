@@ -176,6 +176,24 @@ def test_a_strip_being_edited_in_the_nla_is_left_alone(scene) -> None:
     assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
 
 
+def test_bones_renamed_while_they_are_baked_are_told(scene) -> None:
+    run = BakeRun()
+    run.begin(bpy.context)
+    walker().data.bones["LeftLeg"].name = "Shin"
+    run.wait(bpy.context)
+    assert run.failed and "renamed while it was baked: LeftLeg" in run.message and len(bpy.data.actions) == 0
+
+
+def test_an_add_on_switched_off_while_it_bakes_can_bake_again(scene) -> None:
+    BakeRun().begin(bpy.context)
+    bpy.context.window_manager.gaitsmith.training = True
+    blender_addon.unregister()
+    blender_addon.register()
+    now = bpy.context.window_manager.gaitsmith
+    assert not now.baking and not now.training
+    assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
+
+
 def test_the_preview_is_the_bake_to_come(scene) -> None:
     bpy.ops.gaitsmith.preview()
     found = preview_state.picture(bpy.context)
