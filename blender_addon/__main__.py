@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -137,6 +138,9 @@ def _need_bpy() -> None:
             f"Blender's module bpy cannot be loaded ({error})",
             "Run this in an environment with the bpy wheel, or with Blender's own Python",
         ) from error
+    if __name__ == "__main__":
+        # A farm that takes a job back must find no half-written file. (During the import above it would get lost.)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _leave(code: int) -> None:

@@ -213,7 +213,8 @@ def save_blend(path: Path, before: Callable[[], None] | None = None) -> None:
         reason = getattr(error, "strerror", None) or str(error).strip().splitlines()[-1]
         raise GaitsmithError(f"{path} cannot be written ({reason})", "Check the folder and the space left") from error
     finally:
-        for rest in (part, part.with_suffix(".blend1")):
+        # While it writes, Blender's own name for the file ends with @.
+        for rest in (part, part.with_suffix(".blend1"), part.with_name(f"{part.name}@")):
             with contextlib.suppress(OSError):
                 rest.unlink()
 

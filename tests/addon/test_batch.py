@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import bpy
 import numpy as np
@@ -286,6 +288,22 @@ def test_rig_files_saved_in_edit_mode_or_hidden_are_baked_and_broken_ones_refuse
     (tmp_path / "held.bvh").write_text("HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n CHAN")
     assert bake(tmp_path, text.replace("held.blend", "held.bvh"))[0] == 2
     assert "held.bvh, line 5" in capsys.readouterr().err
+
+
+def test_a_bake_taken_back_by_the_farm_leaves_nothing(pack, tmp_path) -> None:
+    shot = tmp_path / "shot.toml"
+    shot.write_text(WALK.format(pack=pack.as_posix()).replace("[0, -3]", "[0, -150]"))
+    code = (
+        "import os, signal, threading, runpy, sys\nfrom blender_addon.scene import setup\nsave = setup.save_blend\n"
+        "def interrupted(*arguments):\n"
+        "    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM)).start()\n"
+        "    save(*arguments)\n    threading.Event().wait(5.0)\n"
+        "setup.save_blend = interrupted\nrunpy.run_module('blender_addon', run_name='__main__')\n"
+    )
+    command_line = [sys.executable, "-c", code, "bake", str(shot), "--out", str(tmp_path / "out.blend")]
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 130 and "cancelled" in done.stderr
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 def test_missing_shot_files_are_said(tmp_path) -> None:
