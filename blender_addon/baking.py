@@ -82,6 +82,7 @@ class Solved:
         shot: what it was made for.
         settings: what was asked.
         plan: in the world, at the model's rate.
+        followed: the model's motion on its own skeleton, on level ground: what the rest was made from.
         clip: on the rig's skeleton, at the model's rate, feet planted.
         keys: the same at the scene's rate.
         planted: what planting did; None if it was not asked for.
@@ -94,6 +95,7 @@ class Solved:
     shot: Shot
     settings: BakeSettings
     plan: Plan
+    followed: Clip
     clip: Clip
     keys: Clip
     planted: Planted | None
@@ -199,7 +201,9 @@ def solve(
             report = _judged(shot, settings, plan, clip, planted, made, reference)
     tell(1.0, "Done")
     told = (*shot.notes, *plan.notes, *fewer)
-    return Solved(shot, settings, plan, clip, keys, planted, tuple(channels), report, watch.seconds, told)
+    return Solved(
+        shot, settings, plan, made.followed, clip, keys, planted, tuple(channels), report, watch.seconds, told
+    )  # fmt: skip
 
 
 def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:

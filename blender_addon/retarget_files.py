@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,15 +65,18 @@ def run(asked: Files) -> dict[str, Any]:
     if asked.target.suffix.lower() != ".blend":
         notes += filter(None, [setup.plausible_size(target)])
     name = target.name
+    own_fps = _scene_fps() if asked.target.suffix.lower() == ".blend" else None
     seconds = {"open": time.perf_counter() - begin}
     begin_read = time.perf_counter()
-    with sources.visiting(asked.source, asked.source_armature, source_fps) as (source, rate):
-        fps = asked.fps or (_scene_fps() if asked.target.suffix.lower() == ".blend" else rate)
+    visit = _resident(asked) if _same(asked) else sources.visiting(asked.source, asked.source_armature, source_fps)
+    with visit as (source, rate):
+        fps = asked.fps or own_fps or rate
         found = retargeting.read(
             source, bpy.data.objects[name], _chosen(source, asked.actions), _ground(asked.ground),
             _with_rate(asked.settings, rate), fps=fps,
         )  # fmt: skip
-    setup.set_fps(bpy.context.scene, fps)
+    if asked.fps or own_fps is None:
+        setup.set_fps(bpy.context.scene, fps)
     target = bpy.data.objects[name]
     seconds["read"] = time.perf_counter() - begin_read
     begin_solve = time.perf_counter()
@@ -128,6 +132,28 @@ def _check(asked: Files) -> None:
     for fps in (asked.fps, asked.settings.source_fps):
         if fps is not None and not 1.0 <= fps <= 1000.0:
             raise GaitsmithError(f"{fps:g} frames a second make no sense", "Give 1 to 1000")
+
+
+def _same(asked: Files) -> bool:
+    return asked.source.resolve() == asked.target.resolve()
+
+
+@contextlib.contextmanager
+def _resident(asked: Files) -> Iterator[tuple[Any, float]]:
+    """The source armature of a file that holds the character, too."""
+    import bpy
+
+    from .scene import setup
+
+    if not asked.source_armature or not asked.armature:
+        raise GaitsmithError(
+            f"Source and target are both {asked.source.name}", "Name both: --source-armature NAME --armature NAME"
+        )
+    if asked.source.suffix.lower() != ".blend":
+        raise GaitsmithError(f"Source and target are both {asked.source.name}", "Give two files, or a .blend with both")
+    source = setup.find_armature(asked.source_armature)
+    bpy.context.view_layer.update()
+    yield source, asked.settings.source_fps or _scene_fps()
 
 
 def _scene_fps() -> float:

@@ -283,7 +283,8 @@ def _end(done: Sequence[Done]) -> int:
 def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -> Solved:
     settings, rig = found.settings, found.rig
     tell(0.0, f"Carrying over {source.action}")
-    clip = carry(source.ready, rig.skeleton, source.place, _target_place(rig, settings))
+    place = _target_place(rig, settings)
+    clip = carry(source.ready, rig.skeleton, source.place, place, keep_steps=not settings.plant)
     tell(0.3, "Planting feet")
     planted = None
     if settings.plant:
@@ -297,8 +298,9 @@ def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -
     if source.ready.on_the_spot or not settings.plant:
         ground = FlatGround(float(ground.height(clip.root[:1, :2])[0]))
     report = judge_transfer(
-        clip, source.ready, ground, planted.lock_offset if planted else None, f"{source.action} on {rig.name}"
-    )
+        clip, source.ready.clip, ground, planted.lock_offset if planted else None, f"{source.action} on {rig.name}",
+        source.ready.notes,
+    )  # fmt: skip
     tell(0.9, "Making keys")
     clip = finished(clip, source.ready)
     keys = clip.resampled(found.fps)

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
+from .ik import knee_hinge
 from .metrics_basics import at_measuring_rate
 from .metrics_smoothness import knee_acceleration
 from .rotations import Array
@@ -15,7 +16,9 @@ STRAIGHT = 0.04
 
 
 def knee_plane_difference(clip: Clip, source: Clip) -> Array:
-    """Angle (f, legs) in degrees between the planes in which the knees of two motions bend; NaN in straight legs.
+    """Angle (f, legs) in degrees between the planes in which the knees of two motions bend.
+
+    NaN in straight legs, and in those that capture has bent backwards.
 
     The lines from hip to ankle are first laid onto each other by the shortest turn: what is left is how far the
     knee points elsewhere.
@@ -35,7 +38,9 @@ def knee_plane_difference(clip: Clip, source: Clip) -> Array:
             line = line / np.maximum(np.linalg.norm(line, axis=-1, keepdims=True), 1e-9)
             side = knee - hip
             side = side - np.sum(side * line, axis=-1, keepdims=True) * line
-            sides.append((line, side, np.linalg.norm(side, axis=-1) / motion.skeleton.leg_length))
+            hinge = rot.rotate(motion.world[1][:count, foot.hip], knee_hinge(motion.skeleton, foot, *motion.world))
+            forward = np.sum(np.cross(knee - hip, ankle - knee) * hinge, axis=-1) > 0.0
+            sides.append((line, side, forward * np.linalg.norm(side, axis=-1) / motion.skeleton.leg_length))
         (line, side, bent), (other_line, other, other_bent) = sides
         other = rot.rotate(rot.between(other_line, line), other)
         sine = np.sum(np.cross(other, side) * line, axis=-1)

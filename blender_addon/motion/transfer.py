@@ -114,7 +114,9 @@ def way(ready: Ready, target: Skeleton, source_place: Place, target_place: Place
     return np.asarray(root[:, :2])
 
 
-def carry(ready: Ready, target: Skeleton, source_place: Place, target_place: Place | None) -> Clip:
+def carry(
+    ready: Ready, target: Skeleton, source_place: Place, target_place: Place | None, keep_steps: bool = True
+) -> Clip:
     """The motion on another skeleton, on level ground at height 0.
 
     Args:
@@ -123,8 +125,10 @@ def carry(ready: Ready, target: Skeleton, source_place: Place, target_place: Pla
         source_place: where the source's armature stands.
         target_place: where the character stands, to begin there as the source does at its own place; None to keep
             the place and the facing at which the source begins.
+        keep_steps: bend the legs so that the balls of the feet go where the source's went, scaled. Where the feet
+            will be planted this only stirs the knees of rigs with other feet.
     """
-    clip = retarget(ready.clip, target, stance=ready.stance)
+    clip = retarget(ready.clip, target, stance=ready.stance, keep_steps=keep_steps)
     scale = target.leg_length / ready.clip.skeleton.leg_length
     root = _placed(clip.root, *_move(ready, scale, source_place, target_place))
     return clip.moved(root - clip.root)
