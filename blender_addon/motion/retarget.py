@@ -15,7 +15,10 @@ from .root_track import body_yaw
 from .rotations import Array
 from .skeleton import BIPED_ROLES, SIDES, Skeleton
 
-SPINE: tuple[str, ...] = ("spine_1", "spine_2", "spine_3", "spine_4")
+SPINE: tuple[str, ...] = tuple(role for role in BIPED_ROLES if role.startswith("spine_"))
+NECK: tuple[str, ...] = tuple(role for role in BIPED_ROLES if role.startswith("neck"))
+#: Feet more than so many times as large for their legs as the source's are turned less.
+LARGE_FEET = 1.6
 #: Limb bones: role -> role at the bone's other end. Their directions in the two reference poses are aligned.
 _LIMBS: dict[str, str] = {
     f"{side}_{start}": f"{side}_{end}"
@@ -172,6 +175,7 @@ def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
     """World rotations (frames, b, 4) of the target's joints, by what the source's do."""
     from_rest, to_rest = _forward_rest(source), _forward_rest(target)
     wanted = _target_turns(_turns(clip, source, from_rest[1]), target)
+    _calm_feet(wanted, source, target)
     aligned = _alignments(source, target, from_rest[0], to_rest[0])
     world = np.empty((len(clip), len(target), 4))
     role_of = {name: role for role, name in target.roles.items()}
@@ -183,6 +187,25 @@ def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
         else:
             world[:, joint] = rot.mul(world[:, target.parents[joint]], target.rest_rotations[joint])
     return world
+
+
+def _calm_feet(wanted: dict[str, Array], source: Skeleton, target: Skeleton) -> None:
+    """Let feet that are huge for their legs tilt less: they would fold the legs when they roll over their toes."""
+    share = min(LARGE_FEET * _foot_share(source) / max(_foot_share(target), 1e-9), 1.0)
+    if share == 1.0:
+        return
+    for role in (f"{side}_{part}" for side in SIDES for part in ("ankle", "toe")):
+        if role in wanted:
+            ahead = rot.rotate(wanted[role], np.array([0.0, -1.0, 0.0]))
+            left = rot.rotate(wanted[role], np.array([1.0, 0.0, 0.0]))
+            yaw = rot.from_yaw(rot.yaw_of_direction(ahead[:, :2] + np.stack([left[:, 1], -left[:, 0]], axis=-1)))
+            wanted[role] = rot.mul(yaw, rot.exp(share * rot.log(rot.inv_mul(yaw, wanted[role]))))
+
+
+def _foot_share(skeleton: Skeleton) -> float:
+    """Length of the feet, ankle to ball, in leg lengths."""
+    lengths = [float(np.linalg.norm(foot.ball)) for foot in skeleton.feet]
+    return float(np.mean(lengths)) / skeleton.leg_length
 
 
 def _forward_rest(skeleton: Skeleton) -> tuple[Array, Array]:
@@ -205,14 +228,21 @@ def _turns(clip: Clip, source: Skeleton, rest: Array) -> dict[str, Array]:
 def _target_turns(away: dict[str, Array], target: Skeleton) -> dict[str, Array]:
     """What each of the target's roles shall do; roles that nothing tells about are left out."""
     chain = [away["hips"]] + [away[role] for role in SPINE if role in away]
-    wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE}
+    wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE + NECK}
     count = sum(target.has(role) for role in SPINE)
     for number, role in enumerate((role for role in SPINE if target.has(role)), start=1):
         at = number / count * (len(chain) - 1)
         low = min(int(at), max(len(chain) - 2, 0))
         wanted[role] = rot.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], at - low)
-    if target.has("neck") and "neck" not in away and "head" in away:
-        wanted["neck"] = rot.slerp(chain[-1], away["head"], 0.5)
+    necks = [role for role in NECK if target.has(role)]
+    known = [away[role] for role in NECK if role in away]
+    if necks and (known or "head" in away):
+        way = [chain[-1], *known, away["head"] if "head" in away else known[-1]]
+        for number, role in enumerate(necks, start=1):
+            # The last neck bone turns as the source's last one; without one, all share the way to the head.
+            at = number / len(necks) * (len(way) - 2) if len(way) > 2 else number / (len(necks) + 1)
+            low = min(int(at), len(way) - 2)
+            wanted[role] = rot.slerp(way[low], way[low + 1], at - low)
     return wanted
 
 
@@ -263,15 +293,35 @@ def _hips_and_root(
 def _ball_goals(
     clip: Clip, source: Skeleton, target: Skeleton, root: Array, scale: float, stance: tuple[float, float] | None
 ) -> Array:
-    """Where the target's toe joints shall be (frames, 2, 3)."""
+    """Where the target's toe joints shall be (frames, 2, 3).
+
+    Feet stand apart as the hips are wide. Huge feet reach ahead by what they are too long, so that their ankles
+    stay under the hips.
+    """
     positions, _ = source.fk(clip.hips, clip.rotations)
     goals = np.empty((len(clip), 2, 3))
+    wider = _hip_width(target) - scale * _hip_width(source)
+    longer = max(_foot_reach(target) - LARGE_FEET * scale * _foot_reach(source), 0.0)
+    left = np.stack([np.cos(root[:, 2]), np.sin(root[:, 2])], axis=-1)
+    ahead = np.stack([left[:, 1], -left[:, 0]], axis=-1)
     for side, (theirs, ours) in enumerate(zip(source.feet, target.feet, strict=True)):
         ball = positions[:, theirs.toe]
         height = theirs.ball_height if stance is None else stance[side]
         goals[:, side, :2] = root[:, :2] + scale * (ball[:, :2] - clip.root[:, :2])
+        goals[:, side, :2] += (0.5 - side) * wider * left + longer * ahead
         goals[:, side, 2] = scale * (ball[:, 2] - height) + ours.ball_height
     return goals
+
+
+def _hip_width(skeleton: Skeleton) -> float:
+    positions = skeleton.rest_world[0]
+    return float(np.linalg.norm(positions[skeleton.index("left_hip")] - positions[skeleton.index("right_hip")]))
+
+
+def _foot_reach(skeleton: Skeleton) -> float:
+    """How far the toe joints lie ahead of the ankles, metres."""
+    positions = skeleton.rest_world[0]
+    return float(np.mean([np.linalg.norm((positions[foot.toe] - positions[foot.ankle])[:2]) for foot in skeleton.feet]))
 
 
 def _at_least(height: Array, least: Array, soft: float = 0.01) -> Array:
