@@ -113,9 +113,7 @@ def write(
     Raises:
         RigError: the armature cannot be written.
     """
-    _check(channels, frame_start)
-    check_writable(ob)
-    _check_bones(ob, rig)
+    _check(ob, rig, channels, frame_start)
     old = ob.animation_data.action if ob.animation_data else None
     channels, locked = unlocked(ob, rig, channels)
     channels, driven = undriven(ob, rig, channels)
@@ -150,8 +148,10 @@ def write(
     return Written(name, first, last, curves, mode, keys, (*notes, *more))
 
 
-def _check(channels: Sequence[Channel], frame_start: int) -> None:
+def _check(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel], frame_start: int) -> None:
     """Refuse what cannot be written."""
+    check_writable(ob)
+    _check_bones(ob, rig)
     frames = len(channels[0].values) if channels else 0
     if frames == 0:
         raise RigError("There is nothing to write", "Bake at least one frame")
