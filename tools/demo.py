@@ -24,6 +24,7 @@ from blender_addon import library
 from blender_addon.baking import BakeSettings, solve, write
 from blender_addon.batch import report_of
 from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.key_reduction import Tolerance
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.scene import setup
 from blender_addon.scene.character import add_body
@@ -44,6 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--pack", default=library.DEFAULT_PACK, help="path or name of the pack")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "demo")
     parser.add_argument("--no-film", action="store_true", help="leave the film out")
+    parser.add_argument("--controls", default="fk", choices=("fk", "ik", "both"), help="what of the limbs gets keys")
+    parser.add_argument("--reduced", action="store_true", help="only the keys that are needed")
     options = parser.parse_args(arguments)
     begin = time.perf_counter()
     pack_path = library.locate(options.pack, Path.cwd())
@@ -55,10 +58,11 @@ def main(arguments: list[str] | None = None) -> None:
     add_body(ob, read_rig(ob))
     ground, curve = build_ground(), build_curve()
     reading = time.perf_counter()
-    shot = read_shot(ob, curve, ground)
+    shot = read_shot(ob, curve, ground, controls=options.controls)
     read_seconds = time.perf_counter() - reading
     marks = [Mark(0.0, 1.1, "walk"), Mark(6.3, 0.7, "walk"), Mark(10.2, 1.2, "walk")]
-    settings = BakeSettings(schedule=Schedule(marks), name="Demo walk", fit_scene=True)
+    tolerance = Tolerance() if options.reduced else None
+    settings = BakeSettings(schedule=Schedule(marks), name="Demo walk", fit_scene=True, tolerance=tolerance)
     solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.info.reference)
     baked = write(solved, ob)
     report = report_of(baked, ob, pack.info)
@@ -69,7 +73,8 @@ def main(arguments: list[str] | None = None) -> None:
     if baked.report is not None:
         sys.stdout.write(baked.report.table() + "\n")
     stages = ", ".join(f"{name} {value:.3f}" for name, value in report["seconds"].items())
-    sys.stdout.write(f"{len(solved.keys)} frames; seconds: {stages}\nrendering ...\n")
+    sys.stdout.write("".join(f"{note}\n" for note in baked.notes))
+    sys.stdout.write(f"{len(solved.keys)} frames, {baked.written.keys} keys; seconds: {stages}\nrendering ...\n")
     sys.stdout.flush()
     render_sheet(ob, (options.out / "walk.png").resolve())
     if not options.no_film:

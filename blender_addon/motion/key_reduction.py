@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 Pose = Callable[[Sequence[Array]], tuple[Array, Array]]
 
 #: Keys to begin with are so many frames apart.
-_FIRST_SPACING = 12
+_FIRST_SPACING = 10
 _MOST_ROUNDS = 40
 #: Share of the tolerance that each track may use up before the joints are looked at.
 _FIRST_SHARE = 0.6
@@ -30,6 +30,8 @@ _FIRST_SHARE = 0.6
 _MOST_CHECKS = 14
 #: In the first of these only tracks that move a joint by themselves are held tighter, then all that reach it.
 _NEAR_CHECKS = 4
+#: A piece is divided at least this share of its length away from its ends.
+_RIM = 0.35
 #: Slopes are drawn to those of the motion by this much, so that short pieces have one.
 _RIDGE = 1e-3
 
@@ -262,6 +264,9 @@ class _Fit:
             piece = np.repeat(np.arange(len(keys) - 1), np.diff(keys))
             top = np.flatnonzero((over[: keys[-1]] >= worst[piece]) & (worst[piece] > 1.0))
             added = top[np.unique(piece[top], return_index=True)[1]]
+            # Not too near to a key that is there: pieces of like length hold best.
+            rim = (np.diff(keys)[piece[added]] * _RIM).astype(int)
+            added = np.clip(added, keys[piece[added]] + rim, keys[piece[added] + 1] - rim)
             self._take(np.union1d(keys, added))
 
     def _thin(self, offset: int) -> None:

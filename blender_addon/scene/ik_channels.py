@@ -99,13 +99,11 @@ class IkRig:
         limbs: left and right leg, then arms.
         extra: how many numbers are taken beyond joints and root.
         both: the idle FK controls get keys too.
-        trunk: names of the controls that carry the limbs: their errors are seen in knees and elbows.
     """
 
     limbs: tuple[Limb, ...]
     extra: int
     both: bool
-    trunk: tuple[str, ...]
 
     @property
     def loose(self) -> tuple[int, ...]:
@@ -158,15 +156,21 @@ class IkRig:
             moves[limb.start] = moves[limb.ride]
             moves[limb.middle] = (np.broadcast_to(rot.IDENTITY, (len(middle), 4)), middle - rest[limb.middle])
 
-    def near(self, bone: str, count: int) -> Array:
-        """The joints (count,) that a control moves, as far as joints of the skeleton's own numbers do not tell."""
+    def near(self, bone: str, joint: int | None, count: int) -> Array:
+        """The joints (count,) that a control moves through IK: its limb's, and knees and elbows of what it carries.
+
+        Args:
+            bone: the control.
+            joint: the joint it moves; None for a roll.
+            count: of the skeleton's joints.
+        """
         near = np.zeros(count, dtype=bool)
         for limb in self.limbs:
             if bone in limb.controls:
                 pole = limb.controls[-1] == bone
                 moved = (limb.middle,) if pole else (limb.middle, limb.end, limb.toe)
-                near[[joint for joint in moved if joint is not None]] = True
-            if bone in self.trunk:
+                near[[number for number in moved if number is not None]] = True
+            if joint == limb.ride:
                 near[limb.middle] = True
         return near
 

@@ -208,15 +208,22 @@ def body_of(
     return _tracks(pose, body), body
 
 
-def _near(pose: Poser, channel: Channel) -> Array:
-    """The joints (j,) that a channel moves by itself: those of its own control, and where their children begin."""
+def _near(pose: Poser, channel: Channel) -> tuple[Array, Array]:
+    """The joints (j,) that a channel moves by itself, and those that it also moves through IK.
+
+    The former are those of its own control, and where their children begin.
+    """
     parents = np.array(pose.rig.skeleton.parents)
+    near = np.zeros(len(parents), dtype=bool)
     control = pose.controls.get(channel.bone)
-    if control is None or control.joint >= len(parents):
-        return np.zeros(len(parents), dtype=bool) if pose.ik is None else pose.ik.near(channel.bone, len(parents))
-    near = parents == control.joint
-    near[control.joint] = True
-    return near
+    joint = control.joint if control is not None else None
+    if joint is not None and joint < len(parents):
+        near = parents == joint
+        near[joint] = True
+    if pose.ik is None:
+        return near, near
+    through = pose.ik.near(channel.bone, joint, len(parents))
+    return (near if near.any() else through), near | through
 
 
 def _tracks(pose: Poser, body: Body) -> list[Track]:
@@ -235,12 +242,12 @@ def _tracks(pose: Poser, body: Body) -> list[Track]:
     owner = np.array([number for number, _ in tries])
     found = []
     for number, channel in enumerate(pose.channels):
-        near = _near(pose, channel)
+        near, moves = _near(pose, channel)
         metres, radians = away[owner == number].max(axis=0), angle[owner == number].max(axis=0)
         if near.any():
             far, wide = float(metres[near].max()), float((radians * body.turns)[near].max())
         else:
             far, wide = _LONELY.get(channel.path, (pose.rig.scale, 0.0))
         reaches = (metres > 1e-6) | ((radians > 1e-6) & body.turns)
-        found.append(Track(channel.values, far, wide, near, reaches))
+        found.append(Track(channel.values, far, wide, moves, reaches))
     return found

@@ -18,6 +18,8 @@ from .posing import body_of
 if TYPE_CHECKING:
     from .rigs import Rig
 
+_IK_SHARE = 0.92
+
 
 def reduce_channels(
     rig: Rig, channels: Sequence[Channel], planted: Array, tolerance: Tolerance, base: ObjectBase | None = None,
@@ -58,6 +60,9 @@ def _reduced(
     ik: IkRig | None, fixed: dict[str, Curve | None],
 ) -> tuple[list[Channel], Reduced]:  # fmt: skip
     tracks, body = body_of(rig, channels, planted, base, ik)
+    if ik is not None:
+        # Blender's solver of limbs has errors of its own.
+        tolerance = replace(tolerance, metres=_IK_SHARE * tolerance.metres)
     tracks = [
         replace(track, fixed=fixed.get(channel.data_path)) for track, channel in zip(tracks, channels, strict=True)
     ]

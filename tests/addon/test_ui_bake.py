@@ -99,7 +99,7 @@ def test_a_second_bake_replaces_or_adds_as_chosen(scene) -> None:
     assert {action.name for action in bpy.data.actions} == {first, f"{first} (before)"}
     scene.output = "NEW"
     bpy.ops.gaitsmith.bake()
-    assert len(bpy.data.actions) == 2
+    assert walker().animation_data.action.name != first and len(bpy.data.actions) == 3
     bpy.ops.gaitsmith.push_nla()
     assert walker().animation_data.action is None and len(walker().animation_data.nla_tracks) == 1
     scene.output = "NLA"
