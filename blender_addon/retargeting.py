@@ -10,7 +10,7 @@ import numpy as np
 
 from .baking import bake_errors, landings
 from .motion.clip import Clip
-from .motion.errors import Cancelled, ClipError, RigError
+from .motion.errors import Cancelled, ClipError, RigError, TerrainError
 from .motion.figures import QualityReport
 from .motion.filters import lowpass
 from .motion.key_reduction import Tolerance
@@ -183,20 +183,24 @@ def reading(
         sources.check_action(action, source)
     skeleton, place = sources.source_skeleton(source)
     fps = fps or scene_fps(bpy.context.scene)
+    # Only names are kept from here on: while Blender has its turn, things may be removed or undone.
+    names, whose, whom = [action.name for action in chosen], source.name, target.name
+    firsts = [int(round(action.frame_range[0])) for action in chosen]
+    on = _GroundNamed.of(ground)
     found: list[Source] = []
-    for number, action in enumerate(chosen):
-        pieces = sources.read_in_pieces(source, action, skeleton, settings.source_fps)
+    for number, (name, first) in enumerate(zip(names, firsts, strict=True)):
+        pieces = sources.read_in_pieces(whose, name, skeleton, settings.source_fps)
         while True:
             try:
                 share = next(pieces)
             except StopIteration as stop:
                 clip: Clip = stop.value
                 break
-            yield (number + share) / len(chosen), f"Reading {action.name}"
+            yield (number + share) / len(chosen), f"Reading {name}"
         ready = make_ready(clip, fps, settings.level, settings.plant)
-        field_ = _ground(ground, ready, rig, place, settings, target)
-        found.append(Source(action.name, ready, int(round(action.frame_range[0])), place, field_))
-    return Reading(rig, tuple(found), fps, base, ik, settings, source.name)
+        field_ = _ground(on.now(), ready, rig, place, settings, sources.object_named(whom))
+        found.append(Source(name, ready, first, place, field_))
+    return Reading(rig, tuple(found), fps, base, ik, settings, whose)
 
 
 def read(*arguments: Any, **options: Any) -> Reading:
@@ -274,6 +278,35 @@ def retarget_actions(
     """Read, solve and write in one go, for scripts."""
     found = read(source, target, actions, ground, settings, **options)
     return write(found, solve(found), target)
+
+
+@dataclass(frozen=True)
+class _GroundNamed:
+    """A ground of the scene by kind and name, or one of numbers."""
+
+    kind: str = ""
+    name: str = ""
+    field: Any = None
+
+    @classmethod
+    def of(cls, ground: Any) -> _GroundNamed:
+        if ground is None or hasattr(ground, "height"):
+            return cls(field=ground)
+        if isinstance(ground, list):
+            return cls("list", "\n".join(ob.name for ob in ground))
+        return cls("collections" if hasattr(ground, "all_objects") else "objects", ground.name)
+
+    def now(self) -> Any:
+        """The ground as it is now; raises `TerrainError` if it is gone."""
+        import bpy
+
+        if not self.kind:
+            return self.field
+        kind = "objects" if self.kind == "list" else self.kind
+        found = [getattr(bpy.data, kind).get(name) for name in self.name.split("\n")]
+        if None in found:
+            raise TerrainError("The ground was removed or renamed meanwhile", "Choose it again, then retarget")
+        return found if self.kind == "list" else found[0]
 
 
 def _end(done: Sequence[Done]) -> int:

@@ -41,6 +41,22 @@ def check_source(source: bpy.types.Object | None, target: bpy.types.Object | Non
         raise RigError(f"The armature {source.name!r} is in Edit Mode", "Leave it (Tab), then retarget")
 
 
+def object_named(name: str) -> bpy.types.Object:
+    """An object that was there a moment ago; raises `RigError` if it is no more."""
+    found = bpy.data.objects.get(name)
+    if found is None:
+        raise RigError(f"{name!r} was removed or renamed meanwhile", "Choose it again, then retarget")
+    return found
+
+
+def action_named(name: str) -> bpy.types.Action:
+    """An action that was there a moment ago; raises `RigError` if it is no more."""
+    found = bpy.data.actions.get(name)
+    if found is None:
+        raise RigError(f"The action {name!r} was removed or renamed meanwhile", "Choose it again, then retarget")
+    return found
+
+
 def check_action(action: bpy.types.Action, source: bpy.types.Object) -> None:
     """Refuse an action that was made for another armature; raises `ClipError`."""
     known, strange = bones_moved(action, source)
@@ -89,20 +105,24 @@ def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
 
 
 def read_in_pieces(
-    source: bpy.types.Object, action: bpy.types.Action, skeleton: Skeleton, fps: float | None = None
+    source: str, name: str, skeleton: Skeleton, fps: float | None = None
 ) -> Generator[float, None, Clip]:
-    """Read an action a few frames at a time; yields the share done, returns the clip.
+    """Read an action a few frames at a time, both looked up by name each time; yields the share done, returns the clip.
 
     Raises:
         ClipError: it is empty, holds a single frame or values that are no numbers.
+        RigError: armature or action are gone.
     """
+    action = action_named(name)
     first, last = (int(round(value)) for value in action.frame_range)
     pieces: list[Clip] = []
     begin = first
     while not pieces or begin <= last:
         # A single frame is never left over.
         end = last if last - begin < PIECE + 2 else begin + PIECE - 1
-        pieces.append(read_action(source, action, skeleton=skeleton, frames=(begin, end), fps=fps))
+        pieces.append(read_action(
+            object_named(source), action_named(name), skeleton=skeleton, frames=(begin, end), fps=fps
+        ))  # fmt: skip
         begin = end + 1
         yield (begin - first) / max(last - first + 1, 1)
     hips, rotations, root, contacts = (
