@@ -15,7 +15,7 @@ from ..motion.errors import RigError
 from ..motion.key_reduction import Curve
 from ..motion.rotations import Array
 from . import compat, unbake
-from . import keys as keyed
+from . import keys as points_of
 from .channels import Channel, ObjectBase, RootMotion, in_place, rotation_channel
 from .curves import metres_per_unit
 from .layering import Layer, Reduce, blend, hold, put
@@ -28,7 +28,7 @@ MARK = "gaitsmith"
 #: Names of markers that are set here.
 MARKERS = ("L foot", "R foot", "L lifts", "R lifts")
 
-_CONSTANT, _LINEAR = keyed.CONSTANT, keyed.LINEAR
+_CONSTANT, _LINEAR = points_of.CONSTANT, points_of.LINEAR
 _MANUAL_LIMIT = 1_048_574
 
 
@@ -115,6 +115,7 @@ def write(
     """
     _check(ob, rig, channels, frame_start)
     old = ob.animation_data.action if ob.animation_data else None
+    moved = {(channel.bone, channel.path) for channel in channels}
     channels, locked = unlocked(ob, rig, channels)
     channels, driven = undriven(ob, rig, channels)
     notes = (*locked, *driven)
@@ -123,7 +124,7 @@ def write(
     made = old.copy() if copied and old is not None else bpy.data.actions.new(name)
     try:
         store = compat.curve_store(ob, made, slot if copied else "")
-        singles = _settled(ob, rig, channels, _animated(store))
+        singles = _settled(ob, rig, moved, {curve.data_path for curve in store.fcurves})
         first, last = frame_start, frame_start + len(channels[0].values) - 1
         _take_marks(made, first, last)
         record = unbake.capture(ob, [c.bone for c in (*channels, *singles)], [path for path, _ in rig.switches])
@@ -199,10 +200,6 @@ def _hand_over(
     return made.name, [], ()
 
 
-def _animated(store: Any) -> set[str]:
-    return {curve.data_path for curve in store.fcurves}
-
-
 def _take_marks(made: bpy.types.Action, first: int, last: int) -> None:
     """Markers of an earlier bake go where the new motion is."""
     for marker in list(made.pose_markers):
@@ -244,9 +241,8 @@ def _layer(
                          "limbs may jump. Key the controls that the action below uses",)  # fmt: skip
 
 
-def _settled(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel], animated: set[str]) -> list[Channel]:
-    """Single keys for what must stand at rest while the channels play, where it does not or is ``animated``."""
-    keyed = {(channel.bone, channel.path) for channel in channels}
+def _settled(ob: bpy.types.Object, rig: Rig, keyed: set[tuple[str, str]], animated: set[str]) -> list[Channel]:
+    """Single keys for what must stand at rest while ``keyed`` moves, where it does not or is ``animated``."""
     bones = {bone for bone, _ in keyed}
     found = []
     for name in dict.fromkeys((*rig.still, *(control.bone for control in rig.controls))):
@@ -287,7 +283,7 @@ def _fill(
         made = store.fcurves.new(path, index=index)
         made.group = holder
         if curve is not None:
-            keyed.write(made, keyed.sparse(curve, index, int(frames[0])))
+            points_of.write(made, points_of.sparse(curve, index, int(frames[0])))
             continue
         flat[:, 1] = values[:, index]
         points = made.keyframe_points

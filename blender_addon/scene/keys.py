@@ -45,9 +45,9 @@ class Keys:
         """Those that a mask (n,) picks."""
         return Keys(self.places[which], self.codes[which], self.numbers[which])
 
-    def negated(self) -> Keys:
-        """The same with all values turned round."""
-        return replace(self, places=self.places * np.array([1.0, -1.0]))
+    def scaled(self, factor: float, summand: float) -> Keys:
+        """The same with all values multiplied, then added to."""
+        return replace(self, places=self.places * np.array([1.0, factor]) + np.array([0.0, summand]))
 
 
 def joined(*parts: Keys) -> Keys:
@@ -124,29 +124,49 @@ def cut(keys: Keys, first: float, last: float) -> tuple[Keys, Keys]:
     """What lies up to ``first`` and from ``last`` on, with keys there so that the curve outside keeps its shape."""
     frames = keys.frames
     before, after = keys.part(frames <= first), keys.part(frames >= last)
-    if len(before) == len(frames) > 0 and frames[-1] < first:
-        before = joined(before, _level(keys, -1, first))
-        before.codes[-2, 0] = LINEAR
-    if len(after) == len(frames) > 0 and frames[0] > last:
-        after = joined(_level(keys, 0, last), after)
-    inside = len(frames) > 0
-    if inside and len(before) and before.frames[-1] < first and frames[-1] > first:
-        index = len(before) - 1
-        left, added = _split(keys, index, first)
-        places = np.array(before.places)
-        places[-1, 2] = left
-        codes = np.array(before.codes)
-        codes[-1, 2] = _FREE if codes[-1, 0] == BEZIER else codes[-1, 2]
-        before = joined(Keys(places, codes, before.numbers), added)
-    if inside and len(after) and after.frames[0] > last and frames[0] < last:
-        index = len(frames) - len(after) - 1
-        _, new = _split(keys, index, last)
-        right = _split_right(keys, index, last)
-        places, codes = np.array(after.places), np.array(after.codes)
-        if keys.codes[index, 0] == BEZIER:
-            places[0, 1], codes[0, 1] = right, _FREE
-        after = joined(new, Keys(places, codes, after.numbers))
+    if len(before):
+        # Handles that Blender sets by a key's neighbours would move with these.
+        before = _frozen(before, -1)
+        if before.frames[-1] < first:
+            before = _extended(keys, before, first)
+    if len(after):
+        after = _frozen(after, 0)
+        if after.frames[0] > last:
+            after = _preceded(keys, after, last)
     return before, after
+
+
+def _frozen(keys: Keys, index: int) -> Keys:
+    """The same with the handles of one key as they are now."""
+    codes = np.array(keys.codes)
+    codes[index, 1:3] = _FREE
+    return replace(keys, codes=codes)
+
+
+def _extended(keys: Keys, before: Keys, frame: float) -> Keys:
+    """``before`` with one more key, at ``frame``, on the curve."""
+    index = len(before) - 1
+    if index == len(keys) - 1:
+        codes = np.array(before.codes)
+        codes[-1, 0] = LINEAR
+        return joined(replace(before, codes=codes), _level(keys, index, frame))
+    left, added = _split(keys, index, frame)
+    places = np.array(before.places)
+    places[-1, 2] = left
+    return joined(replace(before, places=places), added)
+
+
+def _preceded(keys: Keys, after: Keys, frame: float) -> Keys:
+    """``after`` with one key before it, at ``frame``, on the curve."""
+    index = len(keys) - len(after) - 1
+    if index < 0:
+        return joined(_level(keys, 0, frame), after)
+    _, added = _split(keys, index, frame)
+    places = np.array(after.places)
+    if keys.codes[index, 0] == BEZIER:
+        points = _segment(keys, index)
+        places[0, 1] = _subdivided(points, _at(points, frame))[1][2]
+    return joined(added, replace(after, places=places))
 
 
 def _level(keys: Keys, index: int, frame: float) -> Keys:
@@ -201,9 +221,3 @@ def _split(keys: Keys, index: int, frame: float) -> tuple[Array, Keys]:
     if kind not in (CONSTANT, LINEAR):
         codes[:, 0] = LINEAR
     return keys.places[index, 2], Keys(place, codes, keys.numbers[index : index + 1])
-
-
-def _split_right(keys: Keys, index: int, frame: float) -> Array:
-    """The left handle (2,) of the key after the piece when it is split at ``frame``."""
-    points = _segment(keys, index)
-    return np.asarray(_subdivided(points, _at(points, frame))[1][2])

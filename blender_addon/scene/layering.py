@@ -13,7 +13,7 @@ from ..motion import rotations as rot
 from ..motion.errors import RigError
 from ..motion.rotations import Array
 from . import keys as keyed
-from .channels import Channel, quaternions_of, rotation_near
+from .channels import Channel, quaternions_of, rotation_channel
 
 #: Makes fewer keys of channels, given these and the first and the end of their frames in the motion.
 Reduce = Callable[[Sequence[Channel], int, int], list[Channel]]
@@ -85,17 +85,45 @@ def blend(
         mode = modes[channel.bone]
         turns = [quaternions_of(channel.path, values, mode) for values in (old, new)]
         away = rot.unroll(rot.inv_mul(turns[0], turns[1]))
-        # The shorter way round where it is blended in; then on without a jump.
-        away = away if away[int(np.argmax(weight > 0.0)), 0] >= 0.0 else -away
-        mixed = rot.mul(turns[0], rot.exp(weight * _log(away)))
-        if channel.path == "rotation_quaternion":
-            mixed = rot.unroll(mixed)
-            mixed = mixed if float(mixed[0] @ old[0]) >= 0.0 else -mixed
-            found.append(replace(channel, values=mixed, curve=None))
-        else:
-            near = old + weight * (new - old)
-            found.append(replace(channel, values=rotation_near(channel.path, mixed, mode, near), curve=None))
+        for side in _sides(weight[:, 0]):
+            # Where it comes in or goes out, by the shorter way round.
+            away[side] = away[side] if away[side, 0].sum() >= 0.0 else -away[side]
+        mixed = rot.unroll(rot.mul(turns[0], rot.exp(weight * _log(away))))
+        values = rotation_channel(channel.bone, mixed, mode).values
+        twin = nearest_twin(channel.path, mode, values[0], old[0])
+        found.append(replace(channel, values=values * twin[0] + twin[1], curve=None))
     return found, first, last
+
+
+def _sides(weight: Array) -> list[slice]:
+    """Frames where the motion comes in, and where it goes out."""
+    whole = np.flatnonzero(weight >= 1.0)
+    middle = (int(whole[0]), int(whole[-1]) + 1) if len(whole) else (len(weight) // 2,) * 2
+    return [slice(0, middle[0]), slice(middle[1], len(weight))]
+
+
+def nearest_twin(path: str, mode: str, values: Array, goal: Array) -> tuple[Array, Array]:
+    """Factors and summands (components,) that turn rotation values into the same rotation nearest to ``goal``.
+
+    They hold for any values of the channel, and so for whole curves with their handles.
+    """
+    count, turn = len(values), 2.0 * np.pi
+    plus = np.ones(count)
+    if path == "rotation_quaternion":
+        return (-plus, np.zeros(count)) if float(values @ goal) < 0.0 else (plus, np.zeros(count))
+    choices = [(plus, np.zeros(count)), (-plus, np.zeros(count))]
+    angles = np.array([True, False, False, False])
+    if path == "rotation_euler":
+        middle = "XYZ".index(mode[1])
+        choices[1] = (np.where(np.arange(3) == middle, -1.0, 1.0), np.full(3, np.pi))
+        angles = np.ones(3, dtype=bool)
+    found = []
+    for factor, summand in choices:
+        made = values * factor + summand
+        whole = np.where(angles, turn * np.round((goal - made) / turn), 0.0)
+        found.append((float(np.abs(made + whole - goal).sum()), factor, summand + whole))
+    _, factor, summand = min(found, key=lambda choice: choice[0])
+    return factor, summand
 
 
 def _log(q: Array) -> Array:
@@ -120,14 +148,20 @@ def below(ob: bpy.types.Object, store: Any, channel: Channel, first: int, last: 
 def put(
     ob: bpy.types.Object, store: Any, channel: Channel, group: Any, first: int, last: int, layer: Layer
 ) -> None:
-    """Write a blended channel over its frames; keys outside stay, and the curve outside keeps its shape."""
-    flip = False
+    """Write a blended channel over its frames; keys outside stay, and the curve outside keeps its shape.
+
+    Only where a rotation has come full circle, what comes after is written another way: the same rotations.
+    """
     ends = first - (layer.blend_in == 0), last + (layer.blend_out == 0)
     around = below(ob, store, channel, *ends)
-    for index in range(channel.values.shape[1]):
+    count = channel.values.shape[1]
+    twin = np.ones(count), np.zeros(count)
+    if channel.path not in ("location", "scale"):
+        owner = ob.pose.bones[channel.bone] if channel.bone else ob
+        twin = nearest_twin(channel.path, owner.rotation_mode, around[-1], channel.values[-1])
+    for index in range(count):
         curve = store.fcurves.find(channel.data_path, index=index)
-        fresh = curve is None
-        if fresh:
+        if curve is None:
             curve = store.fcurves.new(channel.data_path, index=index)
         if curve.group is None:
             curve.group = group
@@ -136,14 +170,14 @@ def put(
             inside = keyed.made(frames, channel.values[:, index], keyed.LINEAR)
         else:
             inside = keyed.sparse(channel.curve, index, first)
-        if index == 0 and channel.path == "rotation_quaternion":
-            flip = float(channel.values[-1] @ around[-1]) < 0.0
-        write_around(curve, inside, ends, (around[0, index], around[-1, index]), flip)
+        after = twin[0][index], twin[1][index]
+        write_around(curve, inside, ends, (around[0, index], around[-1, index]), after)
 
 
 def write_around(
-    curve: Any, inside: keyed.Keys, ends: tuple[int, int], values: tuple[float, float], flip: bool = False
-) -> None:
+    curve: Any, inside: keyed.Keys, ends: tuple[int, int], values: tuple[float, float],
+    twin: tuple[float, float] = (1.0, 0.0),
+) -> None:  # fmt: skip
     """Put keys between what a curve has up to ``ends[0]`` and from ``ends[1]`` on.
 
     Args:
@@ -151,32 +185,31 @@ def write_around(
         inside: the keys.
         ends: where what stays ends and begins again.
         values: of the curve there, for curves that have no keys beyond.
-        flip: turn round what comes after (a quaternion's other sign).
+        twin: factor and summand for what comes after (another way to write the same rotation).
     """
-    old = keyed.read(curve)
-    before, after = keyed.cut(old, float(ends[0]), float(ends[1]))
-    if flip:
-        after = after.negated()
+    before, after = keyed.cut(keyed.read(curve), float(ends[0]), float(ends[1]))
+    places, codes = np.array(inside.places), np.array(inside.codes)
     parts = []
     if ends[0] < inside.frames[0]:
-        parts.append(before if len(before) else keyed.made(np.array([float(ends[0])]), np.array([values[0]]), 1))
-        parts[0].codes[-1, 0] = parts[0].codes[-1, 0] if parts[0].codes[-1, 0] == keyed.CONSTANT else keyed.LINEAR
+        parts.append(before if len(before) else _single(ends[0], values[0]))
+        parts[0].codes[-1, 0] = keyed.CONSTANT if parts[0].codes[-1, 0] == keyed.CONSTANT else keyed.LINEAR
     else:
         parts.append(before.part(before.frames < ends[0]))
         if len(before) > len(parts[0]):
             # The key at the seam keeps the handle of the side that stays.
-            inside.places[0, 1], inside.codes[0, 1] = before.places[-1, 1], 0
-    parts.append(inside)
-    if ends[1] > inside.frames[-1]:
-        value = -values[1] if flip else values[1]
-        parts.append(after if len(after) else keyed.made(np.array([float(ends[1])]), np.array([value]), 1))
-    else:
-        rest = after.part(after.frames > ends[1])
-        if len(after) > len(rest):
-            inside.places[-1, 2], inside.codes[-1, 2] = after.places[0, 2], 0
-            inside.codes[-1, 0] = after.codes[0, 0]
-        parts.append(rest)
+            places[0, 1], codes[0, 1] = before.places[-1, 1], 0
+    if not len(after):
+        after = _single(ends[1], values[1])
+    after = after.scaled(*twin)
+    rest = after if ends[1] > inside.frames[-1] else after.part(after.frames > ends[1])
+    if len(rest) < len(after) and len(rest):
+        places[-1, 2], codes[-1, 2], codes[-1, 0] = after.places[0, 2], 0, after.codes[0, 0]
+    parts += [replace(inside, places=places, codes=codes), rest]
     keyed.write(curve, keyed.joined(*parts))
+
+
+def _single(frame: int, value: float) -> keyed.Keys:
+    return keyed.made(np.array([float(frame)]), np.array([value]), keyed.LINEAR)
 
 
 def hold(ob: bpy.types.Object, store: Any, path: str, value: float, group: Any, first: int, last: int) -> bool:
