@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.errors import PackError
 from ..motion.skeleton import Skeleton
 from .features import HORIZON_SECONDS, Normalizer, feature_layout, layouts
 from .inference import Network
@@ -115,6 +116,9 @@ class LearnedMotionMatching:
             Network(pack.file(PROJECTOR), PROJECTOR, {"features": (None, features.size)}, {"state": (None, size)}),
         )
         plain = {name: values.astype(np.float32) for name, values in arrays.items()}
+        if len(plain["states"]) == 0:
+            raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
+        check_answers(networks, plain["states"][:1], features.size)
         return cls(
             info.skeleton, info.fps, networks, Normalizer(plain["mean"], plain["scale"]), plain["states"],
             plain["calm"], info.weights, replace(LearnedSettings(), **options),
@@ -183,6 +187,18 @@ class LearnedMotionMatching:
             place = self._layout.slices[name]
             pull[place] = np.clip(ratio[place], 0.0, 1.5)
         self._pull = pull
+
+
+def check_answers(networks: Networks, state: Float32, features: int) -> None:
+    """Run each network once; raises `PackError` when one answers with what is no number."""
+    answers = {
+        DECOMPRESSOR: networks.decompressor(state=state),
+        STEPPER: networks.stepper(state=state, frames=np.asarray(1, dtype=np.int64)),
+        PROJECTOR: networks.projector(features=state[:, :features]),
+    }
+    for name, values in answers.items():
+        if not np.all(np.isfinite(values)):
+            raise PackError(f"{name} in the pack answers with values that are no numbers", "Train the pack again")
 
 
 def _by_character(poses: Poses, start: int, frames: int, characters: int) -> Poses:

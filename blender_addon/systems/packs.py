@@ -98,7 +98,7 @@ class PackInfo:
             raise PackError(f"The pack's description is malformed ({error})", _AGAIN) from error
         except GaitsmithError as error:
             raise PackError(f"The pack's description is malformed: {error.message}", _AGAIN) from error
-        if not (1.0 <= info.fps <= 1000.0 and 0.0 <= low <= high <= 100.0):
+        if not (1.0 <= info.fps <= 1000.0 and 0.0 <= low <= high <= 100.0 and high > 0.0):
             raise PackError("The pack's frame rate or speeds make no sense", _AGAIN)
         return info
 
@@ -317,7 +317,13 @@ def _write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         work.chmod(0o755)
         if path.exists():
             os.replace(path, old)
-        os.replace(work, path)
+        try:
+            os.replace(work, path)
+        except OSError:
+            # The old pack is worth more than none.
+            if old.exists():
+                os.replace(old, path)
+            raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

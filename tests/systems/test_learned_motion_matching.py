@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blender_addon.motion.errors import PackError
 from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.features import Normalizer, layouts
 from blender_addon.systems.learned_motion_matching import (
@@ -12,6 +13,7 @@ from blender_addon.systems.learned_motion_matching import (
     LearnedMotionMatching,
     LearnedSettings,
     Networks,
+    check_answers,
 )
 from blender_addon.systems.protocol import Wish
 from tests.synthetic import biped
@@ -132,3 +134,11 @@ def test_a_herd_is_one_call(count):
     state = walker.start(asking(np.zeros((count, SIZE))))
     _, chunk = walker.step(state, asking(np.zeros((count, SIZE))))
     assert chunk.poses.rotations.shape == (count, 3, 20, 4) and chunk.jump.contacts.shape == (count, 2, 2)
+
+
+def test_networks_that_answer_with_no_numbers_are_refused_by_name():
+    good = Fakes().networks()
+    check_answers(good, np.zeros((1, SIZE), np.float32), FEATURES.size)
+    broken = Networks(good.decompressor, good.stepper, lambda features: np.full((len(features), SIZE), np.nan, np.float32))
+    with pytest.raises(PackError, match="projector"):
+        check_answers(broken, np.zeros((1, SIZE), np.float32), FEATURES.size)

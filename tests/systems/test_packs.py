@@ -301,3 +301,21 @@ def test_installing_a_zip_gives_a_folder(tmp_path, files):
     write_pack(tmp_path / "mine.zip", info(), files)
     place = install_pack(tmp_path / "mine.zip", tmp_path / "packs")
     assert place == tmp_path / "packs" / "mine" and read_pack(place).info.title == "Test"
+
+
+def test_a_pack_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypatch):
+    folder = tmp_path / "pack"
+    packs._write_folder(folder, {packs.MANIFEST: b"old"})
+    real, calls = os.replace, []
+
+    def second_fails(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError("no space left")
+        real(source, target)
+
+    monkeypatch.setattr(packs.os, "replace", second_fails)
+    with pytest.raises(OSError, match="no space"):
+        packs._write_folder(folder, {packs.MANIFEST: b"new"})
+    assert (folder / packs.MANIFEST).read_bytes() == b"old"
+    assert [item.name for item in tmp_path.iterdir()] == ["pack"]
