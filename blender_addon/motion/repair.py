@@ -8,8 +8,8 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import BoolArray, Clip
-from .contacts import runs
 from .rotations import Array
+from .runs import runs
 
 #: No joint of a walker or runner turns faster than this, degrees a second (shins of sprinters reach 1100).
 FASTEST_TURN = 1400.0

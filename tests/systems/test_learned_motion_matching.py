@@ -139,6 +139,7 @@ def test_a_herd_is_one_call(count):
 def test_networks_that_answer_with_no_numbers_are_refused_by_name():
     good = Fakes().networks()
     check_answers(good, np.zeros((1, SIZE), np.float32), FEATURES.size)
-    broken = Networks(good.decompressor, good.stepper, lambda features: np.full((len(features), SIZE), np.nan, np.float32))
+    nonsense = np.full((1, SIZE), np.nan, np.float32)
+    broken = Networks(good.decompressor, good.stepper, lambda features: nonsense)
     with pytest.raises(PackError, match="projector"):
         check_answers(broken, np.zeros((1, SIZE), np.float32), FEATURES.size)
