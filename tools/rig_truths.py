@@ -230,6 +230,10 @@ def vary(ob: Any, variant: str) -> None:
 def _transform(ob: Any, matrix: Matrix) -> None:
     """Change the armature's data and that of the meshes on it."""
     ob.data.transform(matrix)
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type == "STRETCH_TO":
+                constraint.rest_length *= matrix.median_scale
     for child in _meshes(ob):
         child.data.transform(matrix @ child.matrix_local if child.parent_type != "BONE" else Matrix())
         child.matrix_local = Matrix()
