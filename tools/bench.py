@@ -49,6 +49,7 @@ def main() -> int:
         section("Search", "tools.bench_search"),
         section("Courses, Learned Motion Matching", "tools.bench_courses", *pack, *capture),
         section("Bake onto a generated Rigify human", "tools.bench_bake", *pack),
+        section("Keys: written, reduced, by IK controls", "tools.bench_keys", *pack),
     ]
     if dataset is None:
         print("\nNo raw takes: motion matching on them and the speed of training are left out.")

@@ -250,7 +250,8 @@ def test_driven_channels_are_left_and_said_or_refused_where_nothing_goes_without
     driver.driver.expression = "0.1"
     _, _, written = write(ob)
     assert "Drivers rule Head" in " ".join(written.notes)
-    assert compat.curve_store(ob, ob.animation_data.action).fcurves.find('pose.bones["Head"].rotation_quaternion') is None
+    store = compat.curve_store(ob, ob.animation_data.action)
+    assert store.fcurves.find('pose.bones["Head"].rotation_quaternion') is None
     unbake.unbake(ob)
     ob.pose.bones["LeftLeg"].driver_add("rotation_quaternion", 0)
     with pytest.raises(RigError, match="LeftLeg"):
