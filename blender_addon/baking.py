@@ -181,8 +181,7 @@ def solve(
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        steps = _scaled(plan, scale)
-        made = synthesise(system, [steps], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+        made = synthesise(system, [_scaled(plan, scale)], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
         clip = retarget(made.followed, shot.rig.skeleton)
@@ -200,10 +199,9 @@ def solve(
         with watch.stage("report"):
             report = _judged(shot, settings, plan, clip, planted, made, reference)
     tell(1.0, "Done")
+    motion = (made.followed, clip, keys)
     told = (*shot.notes, *plan.notes, *fewer)
-    return Solved(
-        shot, settings, plan, made.followed, clip, keys, planted, tuple(channels), report, watch.seconds, told
-    )  # fmt: skip
+    return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
 
 
 def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:

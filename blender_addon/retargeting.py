@@ -10,7 +10,7 @@ import numpy as np
 
 from .baking import bake_errors, landings
 from .motion.clip import Clip
-from .motion.errors import Cancelled, ClipError, RigError, TerrainError
+from .motion.errors import Cancelled, ClipError, RigError
 from .motion.figures import QualityReport
 from .motion.filters import lowpass
 from .motion.key_reduction import Tolerance
@@ -186,7 +186,7 @@ def reading(
     # Only names are kept from here on: while Blender has its turn, things may be removed or undone.
     names, whose, whom = [action.name for action in chosen], source.name, target.name
     firsts = [int(round(action.frame_range[0])) for action in chosen]
-    on = _GroundNamed.of(ground)
+    on = sources.NamedGround.of(ground)
     found: list[Source] = []
     for number, (name, first) in enumerate(zip(names, firsts, strict=True)):
         pieces = sources.read_in_pieces(whose, name, skeleton, settings.source_fps)
@@ -280,35 +280,6 @@ def retarget_actions(
     return write(found, solve(found), target)
 
 
-@dataclass(frozen=True)
-class _GroundNamed:
-    """A ground of the scene by kind and name, or one of numbers."""
-
-    kind: str = ""
-    name: str = ""
-    field: Any = None
-
-    @classmethod
-    def of(cls, ground: Any) -> _GroundNamed:
-        if ground is None or hasattr(ground, "height"):
-            return cls(field=ground)
-        if isinstance(ground, list):
-            return cls("list", "\n".join(ob.name for ob in ground))
-        return cls("collections" if hasattr(ground, "all_objects") else "objects", ground.name)
-
-    def now(self) -> Any:
-        """The ground as it is now; raises `TerrainError` if it is gone."""
-        import bpy
-
-        if not self.kind:
-            return self.field
-        kind = "objects" if self.kind == "list" else self.kind
-        found = [getattr(bpy.data, kind).get(name) for name in self.name.split("\n")]
-        if None in found:
-            raise TerrainError("The ground was removed or renamed meanwhile", "Choose it again, then retarget")
-        return found if self.kind == "list" else found[0]
-
-
 def _end(done: Sequence[Done]) -> int:
     return int(done[-1].written.frame_end)
 
@@ -316,8 +287,7 @@ def _end(done: Sequence[Done]) -> int:
 def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -> Solved:
     settings, rig = found.settings, found.rig
     tell(0.0, f"Carrying over {source.action}")
-    place = _target_place(rig, settings)
-    clip = carry(source.ready, rig.skeleton, source.place, place, keep_steps=not settings.plant)
+    clip = carry(source.ready, rig.skeleton, source.place, _target_place(rig, settings))
     tell(0.3, "Planting feet")
     planted = None
     if settings.plant:

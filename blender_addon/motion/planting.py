@@ -16,13 +16,17 @@ from .footfalls import Footfalls, StepLimits, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
 from .pelvis import Leg, ankle_of, body_ground, draw_in_swing, ease_ankle, pelvis_drop, roll_heel
+from .proportions import SizedGround, sized
 from .rotations import Array
 from .terrain import FlatGround, Terrain
+
+#: Settings hold for legs of this length, metres; for legs this many times as long or short, too.
+USUAL_LEG, _ALIKE = 0.87, 1.25
 
 
 @dataclass(frozen=True)
 class PlantSettings:
-    """What planting may do.
+    """What planting may do; lengths for legs of `USUAL_LEG`.
 
     Attributes:
         steps: when locks are broken by inserted steps.
@@ -79,6 +83,10 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
     """
     terrain = FlatGround() if terrain is None else terrain
     settings = PlantSettings() if settings is None else settings
+    size = USUAL_LEG / clip.skeleton.leg_length
+    if not 1.0 / _ALIKE <= size <= _ALIKE:
+        # Millimetres that nobody sees of a person are a great deal to a toy, and nothing to a giant.
+        return _resized(plant_feet(sized(clip, size), SizedGround(terrain, size), settings), clip, size)
     motions = [FootMotion.of(clip, foot) for foot in clip.skeleton.feet]
     falls = find_footfalls(
         clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, settings.steps
@@ -105,6 +113,14 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         for m, t, leg in zip(motions, targets, legs, strict=True)
     ]
     return _solve(clip, terrain, motions, targets, falls, legs, ground - drop, drop, settings)
+
+
+def _resized(planted: Planted, clip: Clip, size: float) -> Planted:
+    """What was planted at ``size`` times its size, at its own."""
+    return replace(
+        planted, clip=sized(planted.clip, 1.0 / size, clip.skeleton), lock_offset=planted.lock_offset / size,
+        pelvis_drop=planted.pelvis_drop / size, shortfall=planted.shortfall / size,
+    )  # fmt: skip
 
 
 def _solve(

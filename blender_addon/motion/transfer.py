@@ -13,6 +13,7 @@ from .errors import RigError
 from .filters import derivative
 from .levelling import Floor, find_floors, levelled
 from .planting import Planted, PlantSettings, plant_feet
+from .proportions import sized
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
 from .rotations import Array
@@ -82,7 +83,7 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
         factor = 0.01 if centimetres else REFERENCE_LEG / max(leg, 1e-9)
         taken = "to be in centimetres" if centimetres else f"at {factor:.3g} of its size"
         notes.append(f"The source's legs are {leg:.3g} m long: its motion was taken {taken}")
-        clip = _resized(clip, factor)
+        clip = sized(clip, factor)
     _check_standing(clip.skeleton)
     clip = replace(clip, skeleton=grounded_rest(clip.skeleton)).resampled(solving_rate(fps))
     drift = _drift(clip)
@@ -114,9 +115,7 @@ def way(ready: Ready, target: Skeleton, source_place: Place, target_place: Place
     return np.asarray(root[:, :2])
 
 
-def carry(
-    ready: Ready, target: Skeleton, source_place: Place, target_place: Place | None, keep_steps: bool = True
-) -> Clip:
+def carry(ready: Ready, target: Skeleton, source_place: Place, target_place: Place | None) -> Clip:
     """The motion on another skeleton, on level ground at height 0.
 
     Args:
@@ -125,10 +124,8 @@ def carry(
         source_place: where the source's armature stands.
         target_place: where the character stands, to begin there as the source does at its own place; None to keep
             the place and the facing at which the source begins.
-        keep_steps: bend the legs so that the balls of the feet go where the source's went, scaled. Where the feet
-            will be planted this only stirs the knees of rigs with other feet.
     """
-    clip = retarget(ready.clip, target, stance=ready.stance, keep_steps=keep_steps)
+    clip = retarget(ready.clip, target, stance=ready.stance)
     scale = target.leg_length / ready.clip.skeleton.leg_length
     root = _placed(clip.root, *_move(ready, scale, source_place, target_place))
     return clip.moved(root - clip.root)
@@ -168,15 +165,6 @@ def _placed(root: Array, pivot: Array, turn: float, shift: Array) -> Array:
     moved[:, :2] = rot.rotate_2d(np.full(len(root), turn), root[:, :2] - pivot) + pivot + shift
     moved[:, 2] += turn
     return moved
-
-
-def _resized(clip: Clip, factor: float) -> Clip:
-    skeleton = clip.skeleton
-    sized = replace(
-        skeleton, offsets=skeleton.offsets * factor, tails=skeleton.tails * factor,
-        ball_height=skeleton.ball_height * factor,
-    )  # fmt: skip
-    return replace(clip, skeleton=sized, hips=clip.hips * factor)
 
 
 def _check_standing(skeleton: Skeleton) -> None:

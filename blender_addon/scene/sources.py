@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.bvh_check import check_bvh
 from ..motion.clip import Clip
-from ..motion.errors import ClipError, RigError
+from ..motion.errors import ClipError, RigError, TerrainError
 from ..motion.retarget import posed_rest
 from ..motion.skeleton import REQUIRED_ROLES, Skeleton
 from ..motion.transfer import Place
@@ -55,6 +56,34 @@ def action_named(name: str) -> bpy.types.Action:
     if found is None:
         raise RigError(f"The action {name!r} was removed or renamed meanwhile", "Choose it again, then retarget")
     return found
+
+
+@dataclass(frozen=True)
+class NamedGround:
+    """A ground of the scene by kind and name, or one of numbers."""
+
+    kind: str = ""
+    name: str = ""
+    field: Any = None
+
+    @classmethod
+    def of(cls, ground: Any) -> NamedGround:
+        """The name of an object, a collection or a list of objects; anything else as it is."""
+        if ground is None or hasattr(ground, "height"):
+            return cls(field=ground)
+        if isinstance(ground, list):
+            return cls("list", "\n".join(ob.name for ob in ground))
+        return cls("collections" if hasattr(ground, "all_objects") else "objects", ground.name)
+
+    def now(self) -> Any:
+        """The ground as it is now; raises `TerrainError` if it is gone."""
+        if not self.kind:
+            return self.field
+        kind = "objects" if self.kind == "list" else self.kind
+        found = [getattr(bpy.data, kind).get(name) for name in self.name.split("\n")]
+        if None in found:
+            raise TerrainError("The ground was removed or renamed meanwhile", "Choose it again, then retarget")
+        return found if self.kind == "list" else found[0]
 
 
 def check_action(action: bpy.types.Action, source: bpy.types.Object) -> None:

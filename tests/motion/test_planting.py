@@ -18,6 +18,7 @@ from blender_addon.motion.clip import Clip
 from blender_addon.motion.feet import FootShape
 from blender_addon.motion.foothold import find_footholds
 from blender_addon.motion.planting import Planted, PlantSettings, plant_feet
+from blender_addon.motion.proportions import sized
 from blender_addon.motion.runs import runs
 from blender_addon.motion.terrain import FlatGround, HeightField, Terrain
 from tests.synthetic import biped, walk
@@ -28,6 +29,21 @@ Floats = npt.NDArray[np.float64]
 def stepping(seconds: float, speed: float = 1.0, turning: float = 0.0, phase: float = 0.0) -> Clip:
     """The made-up walk with its feet planted once on the floor: from then on a walk as capture has it."""
     return plant_feet(walk(seconds, speed, turning, phase=phase)).clip
+
+
+@pytest.mark.parametrize("size", [0.2, 0.5, 3.0])
+def test_bodies_of_other_sizes_stand_on_grounds_of_their_size_as_exactly(size: float) -> None:
+    clip = stepping(3.0)
+    small = sized(clip, size)
+    usual = plant_feet(clip, HeightField.from_function(courses.slope(10.0), (-2, -6, 2, 2), 0.05))
+    ground = HeightField.from_function(lambda xy: size * courses.slope(10.0)(np.asarray(xy) / size),
+                                       (-2 * size, -6 * size, 2 * size, 2 * size), 0.05 * size)  # fmt: skip
+    found = plant_feet(small, ground)
+    assert found.clip.skeleton is small.skeleton and np.array_equal(found.contacts, usual.contacts)
+    # Within what the usual leg's 3% difference from the legs that the settings hold for makes.
+    away = np.linalg.norm(found.clip.world[0] / size - usual.clip.world[0], axis=-1)
+    assert away.max() < 0.01
+    assert np.allclose(found.pelvis_drop / size, usual.pelvis_drop, atol=0.005)
 
 
 def standing(seconds: float = 6.0) -> Clip:
