@@ -181,7 +181,8 @@ def solve(
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        made = synthesise(system, [_scaled(plan, scale)], None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+        steps = [_scaled(plan, scale)]
+        made = synthesise(system, steps, None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
         clip = retarget(made.followed, shot.rig.skeleton)
@@ -199,8 +200,7 @@ def solve(
         with watch.stage("report"):
             report = _judged(shot, settings, plan, clip, planted, made, reference)
     tell(1.0, "Done")
-    motion = (made.followed, clip, keys)
-    told = (*shot.notes, *plan.notes, *fewer)
+    motion, told = (made.followed, clip, keys), (*shot.notes, *plan.notes, *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
 
 
