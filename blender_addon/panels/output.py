@@ -1,4 +1,4 @@
-"""Panel Output: where the keyframes go, and the button that makes them."""
+"""Panel Output: where the keyframes go, and how to take them back."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import bpy
 
 from ..operators import common
 from ..scene import rigify
-from .common import Sidebar, columns, message, words
+from .common import Sidebar, columns
 
 
 class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
-    """Bake the motion."""
+    """Where the keyframes go."""
 
     bl_idname = "GAITSMITH_PT_output"
     bl_label = "Output"
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        chosen, now = common.settings(context), common.state(context)
+        chosen = common.settings(context)
         layout = self.layout
         column = columns(layout)
         column.prop(chosen, "output")
         if chosen.output == "LAYER":
-            self._layer(column, chosen)
+            _layer(column, chosen)
         column.prop(chosen, "root_motion")
         ob = common.chosen_armature(context)
         if ob is not None and rigify.is_generated(ob.data.bones):
@@ -41,32 +41,20 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
         column.prop(chosen, "markers")
         if chosen.markers:
             column.prop(chosen, "lifts")
-        if now.baking:
-            row = layout.row(align=True)
-            row.progress(factor=now.bake_fraction, text=f"{now.bake_stage} {now.bake_fraction:.0%}")
-            row.operator("gaitsmith.bake_cancel", text="", icon="X")
-        else:
-            wanted = common.missing(context)
-            if wanted:
-                words(layout, wanted, "INFO")
-            row = layout.row()
-            row.scale_y = 1.6
-            row.operator("gaitsmith.bake", icon="REC")
         row = layout.row(align=True)
         row.operator("gaitsmith.unbake", icon="LOOP_BACK")
         row.operator("gaitsmith.bake_clear", icon="TRASH")
         row.operator("gaitsmith.push_nla", icon="NLA_PUSHDOWN")
-        message(layout, context, "bake")
 
-    @staticmethod
-    def _layer(column: Any, chosen: Any) -> None:
-        """Which frames the motion goes over."""
-        column.prop(chosen, "layer_whole")
-        if not chosen.layer_whole:
-            column.prop(chosen, "layer_first")
-            column.prop(chosen, "layer_last")
-        column.prop(chosen, "layer_in")
-        column.prop(chosen, "layer_out")
+
+def _layer(column: Any, chosen: Any) -> None:
+    """Which frames the motion goes over."""
+    column.prop(chosen, "layer_whole")
+    if not chosen.layer_whole:
+        column.prop(chosen, "layer_first")
+        column.prop(chosen, "layer_last")
+    column.prop(chosen, "layer_in")
+    column.prop(chosen, "layer_out")
 
 
 CLASSES = (GAITSMITH_PT_output,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -32,6 +32,7 @@ class Control:
         location: whether its place must be keyed too.
         mode: its rotation mode.
         rotation: whether its rotation is keyed.
+        carrier: the control that carries it, where several move the joint it rides on and it is not the last of them.
     """
 
     bone: str
@@ -43,6 +44,7 @@ class Control:
     location: bool
     mode: str
     rotation: bool = True
+    carrier: str = ""
 
 
 def bones_above(ob: bpy.types.Object, bone: str) -> list[str]:
@@ -108,7 +110,8 @@ def rigify_controls(
         if joint is None:
             continue
         tree = handle.role in (ROOT_ROLE, "hips") or handle.bone == "spine_fk"
-        controls.append(make_control(ob, handle.bone, joint, ride, location=tree))
+        control = make_control(ob, handle.bone, joint, ride, location=tree)
+        controls.append(replace(control, carrier=handle.carrier))
     switches = [
         (f'pose.bones["{bone}"]["{key}"]', value)
         for bone, key, value in rigify.SWITCHES

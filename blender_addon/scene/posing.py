@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +48,8 @@ class Poser:
         self.wanted_moves = self.moves(dense)[1]
         self._object = self._object_move(dense)
         self._made: dict[int, Move] = {}
+        self._made_by: dict[str, Move] = {}
+        self._finished = 0
 
     def __call__(self, values: Sequence[Array]) -> tuple[Array, Array]:
         """Places (f, j, 3) and rotations (f, j, 4) of the joints of the skeleton."""
@@ -72,7 +74,7 @@ class Poser:
         by_joint: dict[int, Move] = self._start()
         by_control: dict[str, Move] = {}
         for control in self.controls.values():
-            made = self._move(control, by_joint, values)
+            made = self._move(control, by_control.get(control.carrier, by_joint.get(control.ride, _REST)), values)
             by_joint[control.joint] = by_control[control.bone] = made
             if self.ik is not None:
                 self.ik.carry(control, by_joint, self._roll(control, values))
@@ -82,12 +84,12 @@ class Poser:
         """The values of a channel that bring its control where it belongs when the channels before are as ``done``."""
         channel = self.channels[number]
         if number == 0:
-            self._made, self._finished = self._start(), 0
+            self._made, self._made_by, self._finished = self._start(), {}, 0
         if not channel.bone or channel.bone not in self.controls:
             return channel.values
         control = self.controls[channel.bone]
         self._finish_before(control, done)
-        ride = self._made.get(control.ride, _REST)
+        ride = self._ride(control)
         turn, shift = self._goal(control, done)
         head = control.rest[1]
         carried = rot.rotate(ride[0], head) + ride[1]
@@ -108,7 +110,8 @@ class Poser:
         names = list(self.controls)
         for name in names[self._finished : names.index(control.bone)]:
             made = self.controls[name]
-            self._made[made.joint] = self._move(made, self._made, done)
+            move = self._move(made, self._ride(made), done)
+            self._made[made.joint] = self._made_by[name] = move
             if self.ik is not None:
                 self.ik.carry(made, self._made, self._roll(made, done))
             self._finished += 1
@@ -154,9 +157,12 @@ class Poser:
         goal = rot.rotate(turn, self.rig.joints[1][ankle]) + shift
         return two_bones(head, goal, np.linalg.norm(tip - goal_head, axis=-1), np.linalg.norm(goal - tip, axis=-1), tip)
 
-    def _move(self, control: Control, moves: Mapping[int, Move], values: Sequence[Array]) -> Move:
+    def _ride(self, control: Control) -> Move:
+        """What carries a control, as it came out."""
+        return self._made_by.get(control.carrier) or self._made.get(control.ride, _REST)
+
+    def _move(self, control: Control, ride: Move, values: Sequence[Array]) -> Move:
         """How a control moves from its rest pose, carried by its ride."""
-        ride = moves.get(control.ride, _REST)
         turn, head = control.rest
         place = rot.rotate(ride[0], head) + ride[1]
         location = self.index.get((control.bone, "location"))
@@ -244,9 +250,9 @@ def _tracks(pose: Poser, body: Body) -> list[Track]:
     for number, channel in enumerate(pose.channels):
         near, moves = _near(pose, channel)
         metres, radians = away[owner == number].max(axis=0), angle[owner == number].max(axis=0)
-        if near.any():
-            far, wide = float(metres[near].max()), float((radians * body.turns)[near].max())
-        else:
+        far, wide = (float(gain[near].max(initial=0.0)) for gain in (metres, radians * body.turns))
+        if max(far, wide) < 1e-6:
+            # Nothing that is looked at, or another control of the joint has the last word.
             far, wide = _LONELY.get(channel.path, (pose.rig.scale, 0.0))
         reaches = (metres > 1e-6) | ((radians > 1e-6) & body.turns)
         found.append(Track(channel.values, far, wide, moves, reaches))

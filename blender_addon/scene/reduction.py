@@ -38,14 +38,15 @@ def reduce_channels(
     """
     if ik is None or not ik.both:
         return _reduced(rig, channels, planted, tolerance, base, ik, {})
-    # The same body twice over: by its FK bones, then by its IK controls with the trunk as it came out.
+    # The same body twice over: by its IK controls, then by its FK bones on the trunk as it came out. These can make up
+    # for any error of the trunk; IK limbs that are nearly straight cannot.
     idle, names = set(ik.fk), set(ik.names)
-    by_fk = [channel for channel in channels if channel.bone not in names]
     by_ik = [channel for channel in channels if channel.bone not in idle]
-    first, one = _reduced(rig, by_fk, planted, tolerance, base, None, {})
+    by_fk = [channel for channel in channels if channel.bone not in names]
+    first, one = _reduced(rig, by_ik, planted, tolerance, base, ik, {})
     done = {channel.data_path: channel for channel in first}
-    shared = {path: channel.curve for path, channel in done.items() if channel.bone not in idle}
-    second, two = _reduced(rig, by_ik, planted, tolerance, base, ik, shared)
+    shared = {path: channel.curve for path, channel in done.items() if channel.bone not in names}
+    second, two = _reduced(rig, by_fk, planted, tolerance, base, None, shared)
     done |= {channel.data_path: channel for channel in second}
     found = [done[channel.data_path] for channel in channels]
     curves = tuple(channel.curve for channel in found if channel.curve is not None)

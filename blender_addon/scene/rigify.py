@@ -27,11 +27,13 @@ class Handle:
         bone: the control.
         role: the joint it moves with.
         rides: the joint that carries the control's parent: a role, or "" for nothing.
+        carrier: the control of that joint that does; "" for the last one before.
     """
 
     bone: str
     role: str
     rides: str
+    carrier: str = ""
 
 
 def _handles() -> tuple[Handle, ...]:
@@ -41,7 +43,7 @@ def _handles() -> tuple[Handle, ...]:
         # Pivot and lower spine: both halves of the blend at the waist say the same, so the blend is exact.
         Handle("spine_fk.001", "spine_1", "hips"),
         Handle("spine_fk", "hips", "spine_1"),
-        Handle("spine_fk.002", "spine_1", "hips"),
+        Handle("spine_fk.002", "spine_1", "hips", "torso"),
         Handle("spine_fk.003", "spine_2", "spine_1"),
         Handle("neck", "neck", "spine_2"),
         Handle("head", "head", "neck"),

@@ -309,3 +309,31 @@ def test_a_bake_taken_back_by_the_farm_leaves_nothing(pack, tmp_path) -> None:
 def test_missing_shot_files_are_said(tmp_path) -> None:
     with pytest.raises(ShotError, match="cannot be read"):
         read_shot_file(tmp_path / "none.toml")
+
+
+def test_a_shot_file_may_ask_for_ik_reduced_keys_and_markers(tmp_path, pack) -> None:
+    from tools import make_rigify
+
+    text = WALK.format(pack=pack).replace("fps = 30", f'fps = 30\nrig = "{make_rigify.cached()}"\narmature = "rig"')
+    code, _, found = bake(tmp_path, text + '[output]\ncontrols = "ik"\nkeys = "reduced"\nmarkers = true\n')
+    assert code == 0 and any("of the keys kept" in note for note in found["notes"])
+    assert "foot_ik.L" in found["controls"]["other"] and "left_thigh" not in found["controls"]
+    action = bpy.data.actions[found["action"]]
+    assert {"L foot", "R lifts"} <= {marker.name for marker in action.pose_markers}
+    error = next(row for row in found["figures"] if row["key"] == "bake_error")
+    assert error["value"] <= 0.0022
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ('mode = "over"', "Choose one of"), ("first = 3", "without mode"), ("degrees = 0", "from 0.01"),
+        ('mode = "layer"\nfirst = 9\nlast = 9', "before it begins"), ("blend = 3", "Unknown key"),
+        ('keys = "few"', "Choose one of"), ('mode = "layer"\nblend_in = -1', "at least 0"),
+    ],
+)  # fmt: skip
+def test_an_output_that_makes_no_sense_is_refused(tmp_path, output, said) -> None:
+    shot = tmp_path / "shot.toml"
+    shot.write_text(WALK.format(pack="x") + f"[output]\n{output}\n", encoding="utf-8")
+    with pytest.raises(ShotError, match=said):
+        read_shot_file(shot)

@@ -15,6 +15,7 @@ from blender_addon import library
 from blender_addon.motion.dataset import Dataset
 from blender_addon.operators import preview_state, request
 from blender_addon.operators.bake import BakeRun
+from blender_addon.scene import compat
 from tests import synthetic
 from tests.addon.fake_layout import FakeLayout
 
@@ -226,3 +227,51 @@ def test_the_preview_stops_when_another_file_is_opened(scene) -> None:
     bpy.ops.gaitsmith.preview()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert preview_state.picture(bpy.context) is None
+
+
+def test_a_layer_goes_over_the_chosen_frames_and_is_taken_back(scene) -> None:
+    bpy.ops.gaitsmith.bake()
+    first = root_at(10)
+    scene.output, scene.layer_whole, scene.layer_first, scene.layer_last = "LAYER", False, 30, 60
+    scene.reverse = True
+    before = bpy.context.scene.frame_end
+    assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
+    assert "as a layer over the action" in message() and bpy.context.scene.frame_end == before
+    assert np.allclose(root_at(10), first, atol=1e-5) and root_at(45)[1] < -1.0
+    assert bpy.ops.gaitsmith.unbake() == {"FINISHED"} and root_at(45)[1] > -1.0
+    assert bpy.ops.gaitsmith.unbake() == {"FINISHED"}
+    assert walker().animation_data is None or walker().animation_data.action is None
+    assert not bpy.ops.gaitsmith.unbake.poll()
+
+
+def test_reduced_keys_are_fewer_and_said_so(scene) -> None:
+    bpy.ops.gaitsmith.bake()
+    dense = sum(len(curve.keyframe_points) for curve in compat.action_curves(walker().animation_data.action))
+    scene.keys = "REDUCED"
+    bpy.ops.gaitsmith.bake()
+    sparse = sum(len(curve.keyframe_points) for curve in compat.action_curves(walker().animation_data.action))
+    assert sparse < 0.3 * dense and "of the keys kept" in message()
+    assert {row.label: row for row in scene.report}["Bake error"].verdict == "GOOD"
+
+
+def test_limbs_by_ik_count_on_generated_rigs_alone(scene) -> None:
+    scene.controls = "IK"
+    assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
+
+
+def test_landings_and_lifts_are_marked(scene) -> None:
+    scene.markers = scene.lifts = True
+    bpy.ops.gaitsmith.bake()
+    names = [marker.name for marker in walker().animation_data.action.pose_markers]
+    assert set(names) == {"L foot", "R foot", "L lifts", "R lifts"}
+
+
+@pytest.mark.parametrize("output", ["NEW", "LAYER"])
+def test_the_output_panel_offers_what_belongs_to_the_choice(scene, output) -> None:
+    scene.output, scene.keys, scene.markers = output, "REDUCED", True
+    layout = FakeLayout()
+    bpy.types.GAITSMITH_PT_output.draw(SimpleNamespace(layout=layout), bpy.context)
+    shown = layout.names("prop")
+    assert {"keys", "key_degrees", "key_millimetres", "lifts"} <= set(shown)
+    assert ("layer_in" in shown) == (output == "LAYER") != ("fit_scene" in shown)
+    assert "gaitsmith.unbake" in layout.names("operator")
