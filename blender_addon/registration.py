@@ -26,6 +26,7 @@ PARTS: tuple[str, ...] = (
     "operators.training",
     "operators.torch_python",
     "overlays.draw",
+    "panels.bake",
     "panels.character",
     "panels.path",
     "panels.schedule",

@@ -67,7 +67,7 @@ def test_panels_draw_in_an_empty_scene(number: int) -> None:
 
 
 def test_there_are_no_more_panels_than_are_tested() -> None:
-    assert len(panels()) <= 12
+    assert len(panels()) <= 13
 
 
 def test_every_property_and_operator_has_a_tooltip() -> None:
@@ -84,5 +84,5 @@ def test_every_property_and_operator_has_a_tooltip() -> None:
 
 
 def test_an_empty_scene_says_what_is_needed() -> None:
-    text = draw(bpy.types.GAITSMITH_PT_output).labels()
+    text = draw(bpy.types.GAITSMITH_PT_bake).labels()
     assert "a path" in text and "a character" in text
