@@ -58,7 +58,7 @@ def test_a_failure_is_loud_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -
     blender_addon.register()
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(13))
 def test_panels_draw_in_an_empty_scene(number: int) -> None:
     found = panels()
     if number >= len(found):
