@@ -49,6 +49,7 @@ def main() -> int:
         section("Search", "tools.bench_search"),
         section("Courses, Learned Motion Matching", "tools.bench_courses", *pack, *capture),
         section("Bake onto a generated Rigify human", "tools.bench_bake", *pack),
+        section("Bakes over all rigs", "tools.bench_rigs", *pack, "--data", str(options.data)),
         section("Keys: written, reduced, by IK controls", "tools.bench_keys", *pack),
     ]
     if dataset is None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 if str(REPOSITORY) not in sys.path:
@@ -61,13 +62,14 @@ def render_sheet(
     _workbench(scene, TILE)
     compat.set_output(scene.render, "PNG")
     tiles: dict[str, list[Any]] = {"side": [], "front": []}
+    size = _size(ob)
     with tempfile.TemporaryDirectory() as folder:
         for frame in frames:
             scene.frame_set(frame)
             place, yaw = _where(ob)
             for view, turn in (("side", math.pi / 2), ("front", 0.0)):
                 # From the front a little from above: what is climbed stands between.
-                _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9)
+                _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9, size)
                 tile = str(Path(folder) / f"{view}{frame}.png")
                 scene.render.filepath = tile
                 with quiet():
@@ -161,6 +163,21 @@ def _where(ob: bpy.types.Object) -> tuple[np.ndarray, float]:
     return place, float(rot.yaw_of_direction(np.array([across[1], -across[0]])))
 
 
+def _size(ob: bpy.types.Object) -> float:
+    """How many times as tall as a person the body is with all that hangs on it; 1 for those that are nearly so."""
+    parts = [
+        part for part in bpy.data.objects
+        if part.type == "MESH" and (part.parent == ob or any(
+            modifier.type == "ARMATURE" and modifier.object == ob for modifier in part.modifiers
+        ))
+    ]  # fmt: skip
+    corners = [part.matrix_world @ Vector(corner) for part in parts for corner in part.bound_box]
+    if not corners:
+        return 1.0
+    size = (max(corner.z for corner in corners) - min(corner.z for corner in corners)) / 1.75
+    return 1.0 if 0.85 < size < 1.15 else size
+
+
 def _camera(scene: bpy.types.Scene) -> bpy.types.Object:
     camera = bpy.data.objects.new("Sheet camera", bpy.data.cameras.new("Sheet camera"))
     camera.data.lens = 85.0
@@ -169,12 +186,13 @@ def _camera(scene: bpy.types.Scene) -> bpy.types.Object:
     return camera
 
 
-def _aim(camera: bpy.types.Object, place: np.ndarray, yaw: float, distance: float, height: float = 0.35) -> None:
-    """Look at a body from where ``yaw`` faces."""
-    from mathutils import Vector
-
-    target = Vector(place) + Vector((0, 0, _LOOK_AT))
-    camera.location = target + Vector((math.sin(yaw), -math.cos(yaw), 0)) * distance + Vector((0, 0, height))
+def _aim(
+    camera: bpy.types.Object, place: np.ndarray, yaw: float, distance: float, height: float = 0.35, size: float = 1.0
+) -> None:
+    """Look at a body from where ``yaw`` faces; all lengths are those for a person."""
+    target = Vector(place) + Vector((0, 0, size * _LOOK_AT))
+    away = Vector((math.sin(yaw), -math.cos(yaw), 0)) * distance + Vector((0, 0, height))
+    camera.location = target + size * away
     camera.rotation_euler = (target - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
