@@ -31,7 +31,7 @@ class Poser:
 
     Args:
         rig: the rig.
-        channels: what is keyed.
+        channels: what is keyed, those of carrying bones before those of carried ones (`in_order`).
         base: needed where the object carries the travel.
         ik: limbs that are keyed by their IK controls.
     """
@@ -43,7 +43,9 @@ class Poser:
         self.index = {(channel.bone, channel.path): number for number, channel in enumerate(channels)}
         self.paths = {channel.bone: channel.path for channel in channels if channel.path.startswith("rotation")}
         keyed = {channel.bone for channel in channels}
-        self.controls = {control.bone: control for control in rig.controls if control.bone in keyed}
+        # The root carries all others, wherever the rig lists it.
+        ordered = sorted(rig.controls, key=lambda control: control.joint != len(rig.skeleton))
+        self.controls = {control.bone: control for control in ordered if control.bone in keyed}
         dense = [channel.values for channel in channels]
         self.wanted_moves = self.moves(dense)[1]
         self._object = self._object_move(dense)
@@ -190,6 +192,13 @@ class Poser:
         return turn, values[self.index["", "location"]] * (self.base.parent_scale * self.base.unit)
 
 
+def in_order(rig: Rig, channels: Sequence[Channel]) -> list[int]:
+    """Numbers of the channels, the object's, rolls' and the root's first."""
+    root = {control.bone for control in rig.controls if control.joint == len(rig.skeleton)} | {""}
+    known = {control.bone for control in rig.controls} - root
+    return sorted(range(len(channels)), key=lambda number: channels[number].bone in known)
+
+
 def body_of(
     rig: Rig, channels: Sequence[Channel], planted: Array, base: ObjectBase | None = None, ik: IkRig | None = None
 ) -> tuple[list[Track], Body]:
@@ -197,7 +206,7 @@ def body_of(
 
     Args:
         rig: the rig.
-        channels: what is keyed.
+        channels: what is keyed, `in_order`.
         planted: (f, 2) which foot stands.
         base: needed where the object carries the travel.
         ik: limbs that are keyed by their IK controls.

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..motion.key_reduction import Curve, Reduced, Tolerance, reduce_keys
 from ..motion.rotations import Array
 from ..motion.runs import runs
 from .channels import Channel, ObjectBase
 from .ik_channels import IkRig
-from .posing import body_of
+from .posing import body_of, in_order
 
 if TYPE_CHECKING:
     from .rigs import Rig
 
+#: Share of the tolerance for limbs by IK.
 _IK_SHARE = 0.92
 
 
@@ -60,16 +59,16 @@ def _reduced(
     rig: Rig, channels: Sequence[Channel], planted: Array, tolerance: Tolerance, base: ObjectBase | None,
     ik: IkRig | None, fixed: dict[str, Curve | None],
 ) -> tuple[list[Channel], Reduced]:  # fmt: skip
-    tracks, body = body_of(rig, channels, planted, base, ik)
+    order = in_order(rig, channels)
+    ordered = [channels[number] for number in order]
+    tracks, body = body_of(rig, ordered, planted, base, ik)
     if ik is not None:
         # Blender's solver of limbs has errors of its own.
         tolerance = replace(tolerance, metres=_IK_SHARE * tolerance.metres)
     tracks = [
-        replace(track, fixed=fixed.get(channel.data_path)) for track, channel in zip(tracks, channels, strict=True)
+        replace(track, fixed=fixed.get(channel.data_path)) for track, channel in zip(tracks, ordered, strict=True)
     ]
     corners = sorted({frame for side in planted.T for a, b in runs(side) for frame in (a, b - 1)})
     found = reduce_keys(tracks, body, corners, tolerance)
-    return [
-        replace(channel, values=np.asarray(channel.values), curve=curve)
-        for channel, curve in zip(channels, found.curves, strict=True)
-    ], found
+    curves = dict(zip(order, found.curves, strict=True))
+    return [replace(channel, curve=curves[number]) for number, channel in enumerate(channels)], found
