@@ -49,6 +49,7 @@ class RetargetSettings:
         output: ``new``, ``replace`` or ``nla``; several actions are always new ones.
         name: of a new action; the source's with the character's when empty.
         markers: set a marker at each landing.
+        lifts: set one also where a foot lifts.
         fit_scene: set the scene's frame range to the motion.
         planting: how feet are planted.
     """
@@ -64,6 +65,7 @@ class RetargetSettings:
     output: str = "new"
     name: str = ""
     markers: bool = False
+    lifts: bool = False
     fit_scene: bool = False
     planting: PlantSettings = field(default_factory=PlantSettings)
 
@@ -322,7 +324,7 @@ def _write(found: Reading, one: Solved, target: Any, settings: RetargetSettings,
     mode: Any = settings.output
     written = actions.write(
         target, found.rig, one.channels, name=one.name, frame_start=one.frame_start, mode=mode,
-        contacts=landings(one.keys, lifts=True) if settings.markers else (),
+        fitted=settings.fit_scene, contacts=landings(one.keys, settings.lifts) if settings.markers else (),
     )  # fmt: skip
     report = one.report
     if check and rigs.shown(target):

@@ -66,7 +66,7 @@ class RetargetRun:
         source = chosen.retarget_source
         self._target = target.name
         self._reading = retargeting.reading(
-            source, target, _actions(chosen), request.ground_of(chosen), _settings(chosen),
+            source, target, _actions(chosen), request.ground_of(chosen), _settings(chosen, target),
             deform=chosen.rig_bones == "DEFORM",
         )  # fmt: skip
         now = common.state(context)
@@ -163,12 +163,13 @@ def _actions(chosen: Any) -> list[bpy.types.Action]:
     return [chosen.retarget_action] if chosen.retarget_action is not None else []
 
 
-def _settings(chosen: Any) -> retargeting.RetargetSettings:
+def _settings(chosen: Any, target: bpy.types.Object) -> retargeting.RetargetSettings:
     return retargeting.RetargetSettings(
         plant=chosen.retarget_plant, at_source=chosen.retarget_at_source,
         level="tilt" if chosen.retarget_plant else "height", source_fps=chosen.retarget_fps or None,
         root_motion=request.ROOT_MOTIONS[chosen.root_motion], output=_output(chosen), markers=chosen.markers,
-        fit_scene=chosen.fit_scene,
+        lifts=chosen.lifts, fit_scene=chosen.fit_scene, controls=request.controls_of(chosen, target),
+        tolerance=request.tolerance_of(chosen),
     )  # fmt: skip
 
 

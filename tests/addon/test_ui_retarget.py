@@ -78,6 +78,19 @@ def test_all_actions_of_the_source_but_not_those_of_others(scene) -> None:
     assert "Strange Hero" not in bpy.data.actions
 
 
+def test_the_panels_ways_to_write_hold_here_too(scene) -> None:
+    scene.keys, scene.markers = "REDUCED", True
+    assert bpy.ops.gaitsmith.retarget() == {"FINISHED"}
+    action = scene.armature.animation_data.action
+    from blender_addon.scene.compat import action_curves
+
+    counts = [len(curve.keyframe_points) for curve in action_curves(action)]
+    assert 0 < sum(counts) < 0.6 * 61 * len(counts)
+    assert {marker.name for marker in action.pose_markers} == {"L foot", "R foot"}
+    rows = {row.label: row for row in scene.report}
+    assert rows["Bake error"].verdict == "GOOD"
+
+
 def test_the_panel_says_what_is_missing(scene) -> None:
     scene.retarget_source.animation_data_clear()
     assert "Actor has no action" in drawn().labels() and not bpy.ops.gaitsmith.retarget.poll()
