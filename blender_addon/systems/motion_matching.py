@@ -54,6 +54,7 @@ class MotionMatching:
         self.fps = database.fps
         self.horizon = HORIZON_SECONDS
         self.stride = self.settings.stride
+        self.noise_hz: float | None = None
 
     def start(self, wish: Wish) -> MatchingState:
         """Standing, about to do what is wished: the calmest frames count as standing."""

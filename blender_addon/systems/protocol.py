@@ -58,12 +58,15 @@ class System(Protocol):
         fps: its own frame rate.
         horizon: the samples of a `Wish`, seconds ahead.
         stride: frames one `step` produces.
+        noise_hz: above this frequency its poses hold nothing but the networks' trembling, which the roll-out
+            takes away; None where poses are captured ones.
     """
 
     skeleton: Skeleton
     fps: float
     horizon: tuple[float, ...]
     stride: int
+    noise_hz: float | None
 
     def start(self, wish: Wish) -> object:
         """The state (opaque to the caller) of characters about to do what ``wish`` says."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import Cancelled, PackError
+from ..motion.filters import lowpass
 from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
@@ -194,10 +195,14 @@ class _Recorder:
         hips = rot.rotate(turn, hips)
         hips[..., :2] += track[..., :2]
         rotations[:, :, 0] = rot.mul(turn, rotations[:, :, 0])
+        rotations = rot.unroll(rotations, axis=1)
+        if system.noise_hz is not None:
+            hips = lowpass(hips, system.fps, system.noise_hz, axis=1)
+            rotations = rot.normalize(lowpass(rotations, system.fps, system.noise_hz, axis=1))
         found = []
         for i, length in enumerate(lengths):
             clip = Clip(
-                system.skeleton, system.fps, hips[i, :length], rot.unroll(rotations[i, :length]),
+                system.skeleton, system.fps, hips[i, :length], rotations[i, :length],
                 track[i, :length], contacts[i, :length], name="roll-out",
             )  # fmt: skip
             jumps = np.array(self._starts)[switched[:, i]]

@@ -123,3 +123,12 @@ def test_a_herd_moves_as_each_of_its_members_alone(database):
 def test_a_cancelled_roll_out_says_so(database):
     with pytest.raises(Cancelled):
         rollout(MotionMatching(database), [straight_plan(3.0, 0.5)], progress=lambda share: share < 0.5)
+
+
+def test_the_trembling_of_networks_is_taken_away_and_captured_motion_left_alone(database):
+    plan = straight_plan(4.0, 0.9)
+    captured, trembling = MotionMatching(database), MotionMatching(database)
+    trembling.noise_hz = 6.0
+    rough, smooth = (rollout(system, [plan])[0].clip.world[0] for system in (captured, trembling))
+    assert np.abs(np.diff(smooth, 3, axis=0)).mean() < 0.9 * np.abs(np.diff(rough, 3, axis=0)).mean()
+    assert np.abs(smooth - rough).mean() < 0.005
