@@ -148,6 +148,9 @@ def _through_vertices(path: RootPath, s: Array, corner: BoolArray) -> Array:
     chord = np.diff(path.points, axis=0) / length
     inner = np.concatenate([chord[:1], (length[1:] * chord[:-1] + length[:-1] * chord[1:]) / (length[1:] + length[:-1]),
                             chord[-1:]])  # fmt: skip
+    # A chord much longer than its neighbour is a straight line that the curve leaves: it gives the tangent.
+    ratio = length[1:] / length[:-1]
+    inner[1:-1] += _rise(ratio) * (chord[1:] - inner[1:-1]) + _rise(1.0 / ratio) * (chord[:-1] - inner[1:-1])
     inner /= np.maximum(np.linalg.norm(inner, axis=1, keepdims=True), 1e-9)
     begin, end = inner[:-1].copy(), inner[1:].copy()
     sharp_begin, sharp_end = corner[:-1], corner[1:]
@@ -160,6 +163,11 @@ def _through_vertices(path: RootPath, s: Array, corner: BoolArray) -> Array:
     index = np.clip(np.searchsorted(path.arc, s, side="right") - 1, 0, len(length) - 1)
     t = ((s - path.arc[index]) / length[index, 0])[:, None]
     return _hermite(t, length[index], path.points[index], path.points[index + 1], new_begin[index], new_end[index])
+
+
+def _rise(ratio: Array) -> Array:
+    """0 up to a ratio of 2, 1 from 4 on."""
+    return np.asarray(np.clip(0.5 * (ratio - 2.0), 0.0, 1.0))
 
 
 def _hermite(t: Array, length: Array, p0: Array, p1: Array, m0: Array, m1: Array) -> Array:

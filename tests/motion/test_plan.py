@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from blender_addon.motion import courses
 from blender_addon.motion.errors import PathError
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.path import RootPath
@@ -312,3 +313,11 @@ def test_a_minute_and_a_dense_curve_are_planned_in_an_instant():
 def test_responsiveness_sets_how_fast_speed_changes(dial, wanted):
     limits = Limits.responsive(dial)
     assert limits.acceleration == limits.deceleration == pytest.approx(wanted)
+
+
+def test_a_straight_leg_before_an_arc_stays_straight() -> None:
+    course = courses.hairpin()
+    plan = make_plan(RootPath.from_points(course.points), Schedule.constant(1.2))
+    leg = plan.positions[:, 1] > -2.7
+    assert np.abs(plan.positions[leg & (plan.distance < 3.0), 0]).max() < 0.004
+    assert plan.deviation < 0.012
