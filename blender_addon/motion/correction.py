@@ -9,6 +9,7 @@ import numpy as np
 from .clip import Clip
 from .errors import ClipError
 from .filters import lowpass
+from .root_track import FACING_CUTOFF, POSITION_CUTOFF
 from .rotations import Array
 
 #: Corrections faster than this would be seen as jitter; slower ones cost nothing once feet are planted again.
@@ -17,7 +18,7 @@ CUTOFF_HZ = 2.0
 #: and a body without its sway goes as if on rails.
 SIDEWAYS_HZ = 0.45
 #: Between these bends (rad/m) the plan becomes too tight to tell sway from the bend: beyond, all is corrected.
-BENDS = (0.6, 1.2)
+BENDS = (0.55, 0.95)
 #: Between these speeds (m/s) running begins: it sways little and quickly, and drifts far in the time of a stride.
 RUNNING = (1.3, 2.2)
 #: A standing body turns without going anywhere: bends are taken over at least this speed (m/s).
@@ -49,7 +50,9 @@ def correct_path(
         raise ClipError(f"The plan has shape {plan_root.shape}, the clip's root {clip.root.shape}")
     if not np.all(np.isfinite(plan_root)):
         raise ClipError("The plan holds values that are not numbers", "Repair the curve or the schedule")
-    difference = plan_root - clip.root
+    # The clip's track is its hips low-passed, which cuts bends short: the plan is held against it in the same way.
+    wished = _as_track(plan_root, clip.fps)
+    difference = wished - clip.root
     yaw = np.unwrap(difference[:, 2])
     difference[:, 2] = yaw - 2.0 * np.pi * np.round(yaw[0] / (2.0 * np.pi))
     strength = 1.0 if exact else float(np.clip(strength, 0.0, 1.0))
@@ -59,6 +62,12 @@ def correct_path(
     if not exact:
         return moved
     return replace(moved, root=plan_root)
+
+
+def _as_track(plan_root: Array, fps: float) -> Array:
+    """The plan as `root_track` would see a body that follows it."""
+    place = lowpass(plan_root[:, :2], fps, POSITION_CUTOFF)
+    return np.concatenate([place, lowpass(plan_root[:, 2:], fps, FACING_CUTOFF)], axis=1)
 
 
 def _with_sway(difference: Array, plan_root: Array, fps: float, cutoff: float) -> Array:
