@@ -31,13 +31,15 @@ _MAX_TOE = np.radians(60.0)
 
 
 def clear_swings(
-    target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, step_height: float, margin: float
-) -> FootTarget:
+    target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, step_height: float, margin: float,
+    least: float = 0.0,
+) -> FootTarget:  # fmt: skip
     """Lift each swing over what stands in its way, and inserted steps off the floor.
 
     Args:
         step_height: lift of an inserted step, metres.
         margin: clearance asked for in the middle of a swing, where the source had as much, metres.
+        least: clearance asked for in the middle of every swing, metres: learned feet shuffle when they go slowly.
     """
     shape = motion.shape
     frames = len(target.ball)
@@ -48,6 +50,7 @@ def clear_swings(
     inserted = {stand[1] for stand, made in zip(falls.stands, falls.inserted, strict=False) if made}
     for first, last in runs(~target.contact):
         u = _progress(first, last, frames)
+        wished[first:last] = np.maximum(wished[first:last], least * _bump(u, 2, 2))
         way = target.ball[min(last, frames - 1), :2] - target.ball[max(first - 1, 0), :2]
         shift, lift = _detour(u, points[first:last], wished[first:last], way, terrain)
         if first in inserted:

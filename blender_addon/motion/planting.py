@@ -32,6 +32,7 @@ class PlantSettings:
         steps: when locks are broken by inserted steps.
         step_height: lift of an inserted step, metres.
         clearance: height asked for in the middle of a swing, metres.
+        least_clearance: of the whole sole, asked for in the middle of every swing, metres; people clear 1 to 2 cm.
         max_twist: a locked foot turns along with the body beyond this angle, radians.
         knee_follow: share of a foot's turn that the knee follows, 0 to 1.
         reach: a leg may be stretched to this share of its length, or as far as the source's was.
@@ -42,6 +43,7 @@ class PlantSettings:
     steps: StepLimits = field(default_factory=StepLimits)
     step_height: float = 0.05
     clearance: float = 0.015
+    least_clearance: float = 0.013
     max_twist: float = np.radians(30.0)
     knee_follow: float = 0.5
     reach: float = 0.975
@@ -105,7 +107,8 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         target = lay_toes(target, motion, fall, terrain, clip.fps)
         target = roll_heel(motion, target, fall, leg, ground, clip.fps)
         target = touch_ground(target, motion, fall, terrain, clip.fps)
-        target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance)
+        target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance,
+                              settings.least_clearance)
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
     targets = [

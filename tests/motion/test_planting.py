@@ -282,3 +282,22 @@ def test_footholds_move_off_a_stairs_edge_and_stay_where_it_is_even() -> None:
     flat = find_footholds(FlatGround(), spots, np.zeros(12), shape.heel_length, shape.tip_length)
     np.testing.assert_allclose(flat.spots, spots, atol=1e-12)
     np.testing.assert_allclose(flat.normals, np.tile([0.0, 0.0, 1.0], (12, 1)), atol=1e-12)
+
+
+def test_a_shuffling_foot_clears_the_floor_in_the_middle_of_its_swing() -> None:
+    clip = walk(4.0, speed=0.5)
+    shuffling = replace(clip, rotations=np.array(clip.rotations))
+    for side in ("left", "right"):
+        knee = clip.skeleton.index(f"{side}_knee")
+        # Half the knees' bend: the swinging foot drags.
+        bend = rot.log(rot.inv_mul(clip.skeleton.rest_rotations[knee], clip.rotations[:, knee]))
+        shuffling.rotations[:, knee] = rot.mul(clip.skeleton.rest_rotations[knee], rot.exp(0.5 * bend))
+    lows = []
+    for least in (0.0, 0.013):
+        planted = plant_feet(shuffling, FlatGround(), PlantSettings(least_clearance=least))
+        feet = planted.clip.skeleton.feet
+        height = planted.clip.world[0][:, [foot.toe for foot in feet], 2] - feet[0].ball_height
+        lows.append([height[first:last, k].max() for k in (0, 1) for first, last in runs(~planted.contacts[:, k])
+                     if 0 < first and last < len(height)])  # fmt: skip
+    assert min(lows[1]) > 0.009
+    assert min(lows[1]) >= min(lows[0])
