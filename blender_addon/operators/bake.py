@@ -41,6 +41,8 @@ class BakeRun:
         self._worker = Worker(lambda progress: request.solve(self._request, progress))
         now = common.state(context)
         now.baking, now.bake_cancel, now.bake_fraction, now.bake_stage = True, False, 0.0, "Planning"
+        if now.message_where == "bake":
+            now.message = ""
 
     def look(self, context: bpy.types.Context) -> bool:
         """Show how far it is; once computed, write. True when it is over."""

@@ -176,11 +176,16 @@ def unfinished(root: Path) -> Path | None:
     return max(folders, key=lambda path: (path / PLAN_NAME).stat().st_mtime, default=None)
 
 
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a training has left anything that was learnt in its folder."""
+    return any(folder.glob(f".{PACK_NAME}.training/*.pt"))
+
+
 def free_folder(root: Path, name: str) -> Path:
     """A folder for a new training of this name: not one where an interrupted training left its checkpoints."""
     for number in itertools.count(1):
         folder = root / (name if number == 1 else f"{name}-{number}")
-        if TrainingPlan.load(folder) is None or not any(folder.glob(f".{PACK_NAME}.training/*.pt")):
+        if TrainingPlan.load(folder) is None or not has_checkpoint(folder):
             return folder
     raise AssertionError  # itertools.count never ends
 

@@ -15,7 +15,7 @@ from ..motion import takes
 from ..motion.errors import DatasetError, GaitsmithError
 from ..motion.takes import Take
 from . import common
-from .training_run import DATASET_NAME, PLAN_NAME, TrainingPlan, TrainingRun, duration, free_folder
+from .training_run import DATASET_NAME, PLAN_NAME, TrainingPlan, TrainingRun, duration, free_folder, has_checkpoint
 from .training_run import unfinished as _unfinished
 from .worker import Progress, Worker
 
@@ -283,6 +283,9 @@ def _conclude(context: bpy.types.Context, run: TrainingRun) -> None:
         common.tell(context, "Training stopped. It can be resumed", "train")
         return
     if run.error or run.pack is None:
+        if not has_checkpoint(run.folder):
+            # To resume it would fail in the same way.
+            (run.folder / PLAN_NAME).unlink(missing_ok=True)
         common.tell(context, run.error or "The training ended without a pack", "train", error=True)
         return
     try:

@@ -26,7 +26,7 @@ class GAITSMITH_PT_train(Sidebar, bpy.types.Panel):
                 layout.label(text=now.train_left, icon="TIME")
             if now.train_loss:
                 layout.label(text=now.train_loss, icon="GRAPH")
-            layout.label(text="The loss curve is drawn in the viewport's corner", icon="INFO")
+            words(layout, "The loss curve is drawn in the viewport's corner", "INFO")
             layout.operator("gaitsmith.train_cancel", icon="CANCEL")
             message(layout, context, "train")
             return

@@ -13,7 +13,7 @@ import pytest
 import blender_addon
 from blender_addon import library
 from blender_addon.motion.dataset import Dataset
-from blender_addon.operators import preview_state, request
+from blender_addon.operators import common, preview_state, request
 from blender_addon.operators.bake import BakeRun
 from blender_addon.scene import compat
 from tests import synthetic
@@ -124,9 +124,10 @@ def test_a_cancelled_bake_leaves_nothing(scene, monkeypatch: pytest.MonkeyPatch)
         return solve(asked, progress, judged)
 
     monkeypatch.setattr(request, "solve", slow)
+    common.tell(bpy.context, "Of the bake before")
     run = BakeRun()
     run.begin(bpy.context)
-    assert not run.look(bpy.context) and bpy.context.window_manager.gaitsmith.baking
+    assert not run.look(bpy.context) and bpy.context.window_manager.gaitsmith.baking and message() == ""
     bpy.context.window_manager.gaitsmith.bake_cancel = True
     while not run.look(bpy.context):
         time.sleep(0.01)

@@ -18,7 +18,7 @@ from blender_addon.motion import picture as overlay
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import Cancelled, GaitsmithError, PackError
 from blender_addon.motion.skeleton import make_skeleton
-from blender_addon.operators import request, schedule, training_run
+from blender_addon.operators import common, request, schedule, training_run, training_session
 from blender_addon.operators.training_run import TrainingPlan, TrainingRun
 from blender_addon.operators.worker import Worker
 
@@ -175,6 +175,24 @@ def test_a_training_that_fails_says_why(train) -> None:
     run = train("error")
     finish(run)
     assert run.pack is None and run.error == "Only 0.4 min of motion. 4.6 min more are needed"
+
+
+def test_a_training_that_failed_before_it_learnt_anything_is_not_offered_to_be_resumed(
+    train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(common, "tell", lambda _context, text, *_, **__: said.append(text))
+    for learnt in (True, False):
+        run = train("error")
+        kept = run.folder / f".{training_run.PACK_NAME}.training" / "stepper.pt"
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(b"hours")
+        if not learnt:
+            kept.unlink()
+        finish(run)
+        training_session._conclude(None, run)
+        assert training_run.unfinished(tmp_path / "training") == (run.folder if learnt else None)
+        assert "4.6 min more are needed" in said[-1]
 
 
 def test_a_training_can_be_stopped_and_waits_to_be_resumed(train, tmp_path: Path) -> None:
