@@ -68,7 +68,7 @@ class Limits:
     stop_angle: float = math.radians(100.0)
     rounding: float = 0.03
     stand_before: float = 0.5
-    stand_after: float = 2.0
+    stand_after: float = 2.5
     soften: float = 0.25
     hold: float = 0.8
     aside: float = 1.0
