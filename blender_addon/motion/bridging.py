@@ -11,6 +11,11 @@ from .rotations import Array
 
 BoolArray = npt.NDArray[np.bool_]
 
+#: So much more costs it `calm` to bring a signal down than up, at most.
+_DEARER = 15.0
+#: Gaps longer than this many seconds are not calmed: their equations grow with the square of their length.
+_LONGEST = 5.0
+
 
 def minimum_jerk(u: Array) -> Array:
     """The minimum-jerk curve from 0 to 1 (C2 at both ends), ``u`` clipped to 0..1."""
@@ -93,6 +98,37 @@ def upper_envelope(need: Array, fps: float, seconds: float) -> Array:
     widest = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).max(axis=-1)
     window = np.cos(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 2 * half + 3)[1:-1]) ** 2
     return np.convolve(widest, window / window.sum(), mode="valid")
+
+
+def calm(values: Array, like: Array, price: Array, gaps: Sequence[tuple[int, int]], fps: float) -> Array:
+    """The change (f,) of a signal (f,) within ``gaps`` that takes sharp acceleration out of it, for a price.
+
+    Least squares of ``price`` times the change's square plus the square of what the signal is more accelerated than
+    another is, or otherwise than it is; value and slope at the gaps' ends stay. A change downwards costs many
+    times as much: a bent knee lifts its foot, a stretched one lets it touch the floor.
+
+    Args:
+        values: the signal, any unit u.
+        like: the other signal (f,): where both are accelerated the same way, the lesser acceleration is wished for.
+        price: of a change (f,), s^-4: its square root is the acceleration that is worth a change of one u.
+        gaps: ascending stretches [first, last); those of more than `_LONGEST` seconds are left alone.
+        fps: frames per second.
+    """
+    change = np.zeros(len(values))
+    for first, last in gaps:
+        start, end = max(first - 2, 0), min(last + 2, len(values))
+        if end - start < 3 or last - first > _LONGEST * fps:
+            continue
+        second = np.diff(np.eye(end - start), 2, axis=0) * fps**2
+        has, other = second @ values[start:end], second @ like[start:end]
+        wished = np.where(has * other > 0.0, np.sign(has) * np.minimum(np.abs(has), np.abs(other)), 0.0)
+        free = second[:, first - start : last - start]
+        stiff, pushed = free.T @ free, free.T @ (wished - has)
+        weight = price[first:last]
+        for _ in range(3):
+            change[first:last] = np.linalg.solve(stiff + np.diag(weight), pushed)
+            weight = price[first:last] * (1.0 + _DEARER * (change[first:last] < 0.0))
+    return change
 
 
 def soft_positive(x: Array | float, width: float) -> Array:

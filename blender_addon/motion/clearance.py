@@ -9,6 +9,7 @@ import numpy as np
 from . import rotations as rot
 from .bridging import bridge, per_stand, soft_positive
 from .feet import FLAT_PITCH, FLAT_RISE, FootMotion, FootTarget, sole_points
+from .filters import lowpass
 from .footfalls import Footfalls
 from .rotations import UP, Array
 from .runs import runs
@@ -20,12 +21,18 @@ _SHAPES = ((3, 3), (3, 4), (4, 3), (3, 6), (6, 3), (3, 9), (9, 3))
 _SHIFTS = tuple((back, beyond) for back in (0.0, 0.04, 0.08) for beyond in (0.0, 0.05, 0.1))
 #: Highest lift over an obstacle, metres.
 _MAX_LIFT = 0.45
+#: How much higher than what stands in its way a foot is lifted at most, to be above it early or late, metres.
+_OVER = 0.1
+#: Toes hang this far below the ball of a swinging foot, metres, before they rather bend than lift it.
+_HANG = 0.055
 #: Lack of clearance that is let be, metres.
 _TOLERANCE = 0.004
 #: Pitch of the foot in an inserted step of 30 cm, radians.
 _HEEL_UP = np.radians(12.0)
 #: A standing foot may sink and float this far before it is moved, metres.
 _SINK, _FLOAT = 0.0035, 0.008
+#: Corrections of a standing foot up to this follow the ground at once, metres; what is beyond only below so many Hz.
+_TOUCH, _LEAP_CUTOFF = 0.007, 5.0
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 
@@ -44,6 +51,9 @@ def clear_swings(
     shape = motion.shape
     frames = len(target.ball)
     points = sole_points(shape, target.ball, target.rotation, target.toe_turn)
+    if shape.has_toe:
+        # Long toes bend: as stiff as they are they would lift the foot to the knee.
+        points[:, 2, 2] += np.maximum(points[:, 1, 2] - points[:, 2, 2] - _HANG, 0.0)
     source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
     wished = np.clip(source, 0.0, margin).min(axis=1) - _TOLERANCE
     ball, pitch = np.array(target.ball), np.zeros(frames)
@@ -100,7 +110,8 @@ def _detour(u: Array, points: Array, wished: Array, way: Array, terrain: Terrain
         # Near its ends a bump cannot help: what little it gives there must not blow it up.
         inside = (u > 0.1) & (u < 0.9)
         asked = np.where(inside, np.maximum(lack, 0.0), 0.0) * (bumps > 0.05) / np.maximum(bumps, 0.3)
-        heights = np.minimum(asked.max(axis=1, initial=0.0), _MAX_LIFT)
+        most = min(float(np.where(inside, lack, 0.0).max(initial=0.0)) + _OVER, _MAX_LIFT)
+        heights = np.minimum(asked.max(axis=1, initial=0.0), most)
         lifts = heights[:, None] * bumps
         left_over = np.where((u > 0.05) & (u < 0.95), lack - lifts, 0.0).max(axis=1, initial=0.0)
         costs = heights + 8.0 * np.maximum(left_over - 0.01, 0.0) + 0.3 * (back + beyond)
@@ -141,6 +152,10 @@ def touch_ground(target: FootTarget, motion: FootMotion, falls: Footfalls, terra
     sunk = soft_positive(-height[:, :2].min(axis=1) - _SINK, 0.002)
     hovers = soft_positive(height.min(axis=1) - _FLOAT, 0.004)
     shift = bridge((sunk - hovers)[:, None], falls.stands, fps)
+    # A heel that turns over an edge is all at once a hand's breadth over or in the ground: a foot takes its time.
+    leap = shift - np.clip(shift, -_TOUCH, _TOUCH)
+    if np.any(leap):
+        shift = bridge(shift - leap + lowpass(leap, fps, _LEAP_CUTOFF), falls.stands, fps)
     return replace(target, ball=target.ball + shift * UP)
 
 

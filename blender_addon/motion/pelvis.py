@@ -1,4 +1,4 @@
-"""What the legs cannot reach: heels rise behind the body, and the pelvis comes down, both smoothly."""
+"""What the legs cannot reach: heels rise behind the body, the pelvis comes down, swings give way; all smoothly."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import rotations as rot
-from .bridging import bridge, minimum_jerk, soft_positive, upper_envelope
+from .bridging import bridge, calm, minimum_jerk, soft_positive, upper_envelope
 from .feet import FootMotion, FootTarget
 from .filters import lowpass
 from .footfalls import Footfalls
 from .foothold import Foothold
 from .rotations import UP, Array
+from .runs import runs
 
 #: A heel rises at most this much more than the source's, radians.
 _MAX_ROLL = np.radians(30.0)
@@ -26,6 +27,12 @@ _MAX_LEAN = np.radians(38.0)
 _DROP_WINDOW = 0.15
 #: A swinging foot is drawn in fully only when it is asked much more than this too far, metres.
 _SOFT = 0.005
+#: Metres by which a swinging foot gives way to spare its knee one rad/s^2 of acceleration.
+_GIVE = 5e-4
+#: So many metres for each radian the foot gives at least, however straight the leg.
+_LEAST_LEVER = 0.01
+#: Calming stretches no knee beyond this, radians: a straight knee has no defined plane.
+_STRAIGHT = 0.06
 
 
 @dataclass(frozen=True)
@@ -158,4 +165,33 @@ def draw_in_swing(motion: FootMotion, target: FootTarget, leg: Leg, raised: Arra
     beyond = np.maximum(distance - leg.limit(share), 0.0)
     # Zero and smooth where it begins; a standing foot needs none.
     pull = np.where(target.contact, 0.0, beyond * beyond / (beyond + _SOFT))
+    return replace(target, ball=target.ball - (pull / np.maximum(distance, 1e-6))[:, None] * reach)
+
+
+def calm_knee(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, fps: float) -> FootTarget:
+    """Let a swinging foot give way along its leg where its knee would jerk.
+
+    Near full stretch a few millimetres of the foot's way are many degrees of the knee: a leg that reaches down a
+    slope or a stair snaps straight and bends again within a few frames. The knee is made no more accelerated than
+    the source's as far as the foot's way allows; standing feet stay where they are.
+
+    Args:
+        raised: how far the hips are moved up (f,), metres.
+    """
+    reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
+    distance = np.linalg.norm(reach, axis=1)
+    upper = np.linalg.norm(leg.knee - leg.hip, axis=1)
+    lower = leg.full - upper
+
+    def bend(length: Array) -> Array:
+        cosine = (length**2 - upper**2 - lower**2) / (2.0 * upper * lower)
+        return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+    asked = bend(distance)
+    lever = upper * lower * np.sin(asked) / np.maximum(distance, 1e-6)
+    price = (lever**2 + _LEAST_LEVER**2) / _GIVE**2
+    change = calm(asked, bend(leg.own), price, runs(~target.contact), fps)
+    calmed = np.maximum(asked + change, np.minimum(asked, _STRAIGHT))
+    length = np.sqrt(upper**2 + lower**2 + 2.0 * upper * lower * np.cos(calmed))
+    pull = np.where(change != 0.0, distance - length, 0.0)
     return replace(target, ball=target.ball - (pull / np.maximum(distance, 1e-6))[:, None] * reach)

@@ -15,7 +15,16 @@ from .feet import FootMotion, FootTarget, aim_foot
 from .footfalls import Footfalls, StepLimits, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
-from .pelvis import Leg, ankle_of, body_ground, draw_in_swing, ease_ankle, pelvis_drop, roll_heel
+from .pelvis import (
+    Leg,
+    ankle_of,
+    body_ground,
+    calm_knee,
+    draw_in_swing,
+    ease_ankle,
+    pelvis_drop,
+    roll_heel,
+)
 from .proportions import SizedGround, sized
 from .rotations import Array
 from .terrain import FlatGround, Terrain
@@ -112,7 +121,7 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
     targets = [
-        draw_in_swing(m, t, leg, ground - drop, settings.reach)
+        calm_knee(m, draw_in_swing(m, t, leg, ground - drop, settings.reach), leg, ground - drop, clip.fps)
         for m, t, leg in zip(motions, targets, legs, strict=True)
     ]
     return _solve(clip, terrain, motions, targets, falls, legs, ground - drop, drop, settings)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.bridging import bridge, minimum_jerk, per_stand, upper_envelope
+from blender_addon.motion.bridging import bridge, calm, minimum_jerk, per_stand, upper_envelope
 from blender_addon.motion.runs import runs
 
 
@@ -61,3 +61,22 @@ def test_an_upper_envelope_is_above_and_smooth(seed: int) -> None:
     out = upper_envelope(need, 60.0, 0.15)
     assert np.all(out >= need - 1e-12) and out.max() <= need.max() + 1e-12
     assert np.abs(np.diff(out)).max() < 0.2 * need.max()
+
+
+def test_calming_takes_a_spike_out_of_a_gap_and_leaves_the_rest() -> None:
+    t = np.arange(120) / 60.0
+    like = 0.5 + 0.1 * np.sin(3.0 * t)
+    spiky = like - 0.2 * np.exp(-np.square((t - 1.0) / 0.03))
+    change = calm(spiky, like, np.full(120, 1e3), [(40, 80)], 60.0)
+    assert np.all(change[:40] == 0.0) and np.all(change[80:] == 0.0)
+    before, after = (np.abs(np.diff(x, 2)).max() for x in (spiky, spiky + change))
+    assert after < 0.2 * before
+    # Dear changes are small ones.
+    assert np.abs(calm(spiky, like, np.full(120, 1e12), [(40, 80)], 60.0)).max() < 1e-3
+
+
+def test_calming_leaves_what_is_no_sharper_than_the_other_signal() -> None:
+    t = np.arange(120) / 60.0
+    like = np.sin(20.0 * t)
+    np.testing.assert_allclose(calm(0.7 * like, like, np.ones(120), [(40, 80)], 60.0), 0.0, atol=1e-9)
+    np.testing.assert_array_equal(calm(like, 0.0 * like, np.ones(120), [], 60.0), 0.0)

@@ -11,15 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion import courses
+from blender_addon.motion import courses, planting
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.bridging import minimum_jerk
+from blender_addon.motion.clearance import touch_ground
 from blender_addon.motion.clip import Clip
-from blender_addon.motion.feet import FootShape
+from blender_addon.motion.feet import FootMotion, FootShape, aim_foot, sole_points
+from blender_addon.motion.footfalls import Footfalls
 from blender_addon.motion.foothold import find_footholds
 from blender_addon.motion.planting import Planted, PlantSettings, plant_feet
 from blender_addon.motion.proportions import sized
 from blender_addon.motion.runs import runs
+from blender_addon.motion.skeleton import Sole
 from blender_addon.motion.terrain import FlatGround, HeightField, Terrain
 from tests.synthetic import biped, walk
 
@@ -298,6 +301,47 @@ def test_a_shuffling_foot_clears_the_floor_in_the_middle_of_its_swing() -> None:
         feet = planted.clip.skeleton.feet
         height = planted.clip.world[0][:, [foot.toe for foot in feet], 2] - feet[0].ball_height
         lows.append([height[first:last, k].max() for k in (0, 1) for first, last in runs(~planted.contacts[:, k])
-                     if 0 < first and last < len(height)])  # fmt: skip
+                     if first > 0 and last < len(height)])  # fmt: skip
     assert min(lows[1]) > 0.009
     assert min(lows[1]) >= min(lows[0])
+
+
+@pytest.mark.parametrize("name", ["slope_down", "stairs"])
+def test_knees_that_reach_down_snap_less_with_feet_that_give_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, terrain = stepping(8.0, 1.2), field(name)
+    calmed = plant_feet(clip, terrain)
+    monkeypatch.setattr(planting, "calm_knee", lambda motion, target, leg, raised, fps: target)
+    stiff = plant_feet(clip, terrain)
+    after, before = (np.percentile(np.abs(np.diff(knees(p.clip), 2, axis=0)), 99) for p in (calmed, stiff))
+    assert after < 0.9 * before
+    ankles = [p.clip.world[0][:, [foot.ankle for foot in p.clip.skeleton.feet]] for p in (calmed, stiff)]
+    away = np.linalg.norm(ankles[0] - ankles[1], axis=-1)
+    assert away[calmed.contacts].max() < 1e-6 < away.max() < 0.04
+
+
+def test_a_heel_that_turns_over_an_edge_does_not_make_its_foot_leap() -> None:
+    clip = standing(4.0)
+    motion = FootMotion.of(clip, clip.skeleton.feet[0])
+    whole = Footfalls(((0, len(clip)),), motion.ball[:1, :2], motion.yaw[:1], ())
+    ground = FlatGround()
+    target = aim_foot(motion, whole, find_footholds(ground, whole.spots, whole.yaws, 0.1, 0.05), ground, 60.0, 0.5)
+    yaw = np.radians(30.0) * minimum_jerk(np.arange(len(clip)) / 60.0 - 1.0)
+    turned = replace(target, rotation=rot.mul(rot.from_yaw(yaw), target.rotation))
+    heels = sole_points(motion.shape, turned.ball, turned.rotation, turned.toe_turn)[:, 0, 0]
+    edge = 0.5 * (heels[0] + heels[-1])
+    step = HeightField.from_function(lambda xy: 0.1 * (np.asarray(xy)[..., 0] < edge), (-1.0, -1.0, 1.0, 1.0), 0.01)
+    touching = touch_ground(turned, motion, whole, step, 60.0).ball[:, 2]
+    assert np.ptp(touching) > 0.08
+    assert np.abs(np.diff(touching)).max() < 0.03
+    assert np.abs(np.diff(touching, 2)).max() < 0.015
+
+
+def test_long_toes_do_not_lift_the_foot_to_the_knee() -> None:
+    clip = stepping(4.0)
+    skeleton = clip.skeleton
+    longer = np.array([6.0, 6.0, 1.0])
+    soles = {side: Sole(foot.heel, foot.ball, foot.tip * longer)
+             for side, foot in zip(("left", "right"), skeleton.feet, strict=True)}  # fmt: skip
+    shod = replace(clip, skeleton=replace(skeleton, soles=soles))
+    usual, found = (balls(plant_feet(c).clip)[..., 2].max() for c in (clip, shod))
+    assert found < usual + 0.12
