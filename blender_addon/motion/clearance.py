@@ -23,8 +23,10 @@ _SHIFTS = tuple((back, beyond) for back in (0.0, 0.04, 0.08) for beyond in (0.0,
 _MAX_LIFT = 0.45
 #: How much higher than what stands in its way a foot is lifted at most, to be above it early or late, metres.
 _OVER = 0.1
-#: Toes hang this far below the ball of a swinging foot, metres, before they rather bend than lift it.
+#: Toes hang this far below the ball of a swinging foot, along the slope, metres, before they rather bend than lift it.
 _HANG = 0.055
+#: Ground steeper than this is an edge to them, no slope.
+_STEEPEST = 0.35
 #: Lack of clearance that is let be, metres.
 _TOLERANCE = 0.004
 #: Pitch of the foot in an inserted step of 30 cm, radians.
@@ -53,7 +55,7 @@ def clear_swings(
     points = sole_points(shape, target.ball, target.rotation, target.toe_turn)
     if shape.has_toe:
         # Long toes bend: as stiff as they are they would lift the foot to the knee.
-        points[:, 2, 2] += np.maximum(points[:, 1, 2] - points[:, 2, 2] - _HANG, 0.0)
+        points[:, 2, 2] += np.maximum(_hang(points, terrain) - _HANG, 0.0)
     source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
     wished = np.clip(source, 0.0, margin).min(axis=1) - _TOLERANCE
     ball, pitch = np.array(target.ball), np.zeros(frames)
@@ -71,6 +73,14 @@ def clear_swings(
     left = rot.rotate(target.rotation, shape.left)
     rotation = rot.mul(rot.exp(left * pitch[:, None]), target.rotation)
     return replace(target, ball=ball, rotation=rotation)
+
+
+def _hang(points: Array, terrain: Terrain) -> Array:
+    """How far the toes' tip is below the ball (f,), metres, on the slope that the ground has from heel to ball."""
+    level = np.linalg.norm(np.diff(points[..., :2], axis=1), axis=-1)
+    ground = terrain.height(points[:, :2, :2])
+    slope = np.clip((ground[:, 1] - ground[:, 0]) / np.maximum(level[:, 0], 1e-3), -_STEEPEST, _STEEPEST)
+    return np.asarray(points[:, 1, 2] + slope * level[:, 1] - points[:, 2, 2])
 
 
 def _progress(first: int, last: int, frames: int) -> Array:

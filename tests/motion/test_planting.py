@@ -336,12 +336,14 @@ def test_a_heel_that_turns_over_an_edge_does_not_make_its_foot_leap() -> None:
     assert np.abs(np.diff(touching, 2)).max() < 0.015
 
 
-def test_long_toes_do_not_lift_the_foot_to_the_knee() -> None:
-    clip = stepping(4.0)
+@pytest.mark.parametrize("name", ["flat", "slope_up"])
+def test_long_toes_do_not_lift_the_foot_to_the_knee(name: str) -> None:
+    clip, terrain = stepping(4.0), field(name)
     skeleton = clip.skeleton
     longer = np.array([6.0, 6.0, 1.0])
     soles = {side: Sole(foot.heel, foot.ball, foot.tip * longer)
              for side, foot in zip(("left", "right"), skeleton.feet, strict=True)}  # fmt: skip
     shod = replace(clip, skeleton=replace(skeleton, soles=soles))
-    usual, found = (balls(plant_feet(c).clip)[..., 2].max() for c in (clip, shod))
-    assert found < usual + 0.12
+    ball = balls(plant_feet(shod, terrain).clip)
+    # Stiff toes 42 cm long lift it by 35 cm.
+    assert (ball[..., 2] - terrain.height(ball[..., :2])).max() < 0.27
