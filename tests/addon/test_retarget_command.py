@@ -124,7 +124,8 @@ def test_source_and_character_in_one_file(folder: Path) -> None:
     assert code == 0 and report is not None and report["armature"] == "Double"
     bpy.ops.wm.open_mainfile(filepath=str(folder / "out.blend"))
     ours, theirs = (joints(bpy.data.objects[name], ["Hips"], [1, 61])[:, 0] for name in ("Double", "Actor"))
-    assert np.allclose(ours - [3.0, 0.0, 0.0], theirs, atol=0.03)
+    # Planting a made-up walk, whose feet slide, lowers the hips by some centimetres.
+    assert np.all(np.abs(ours - [3.0, 0.0, 0.0] - theirs) < [0.03, 0.03, 0.05])
 
 
 def test_the_result_may_not_go_over_the_source(folder: Path) -> None:

@@ -22,6 +22,8 @@ from tests.synthetic import biped
 
 RAW = RetargetSettings(plant=False, level="none")
 TOES = ("LeftToes", "RightToes")
+#: How near the hips must be, metres: planting a made-up walk, whose feet slide, lowers them by some centimetres.
+NEAR = np.array([0.03, 0.03, 0.05])
 
 
 @pytest.fixture(autouse=True)
@@ -112,9 +114,9 @@ def test_the_character_begins_where_it_stands_or_where_the_source_begins() -> No
     theirs = joints(source, ["Hips"], (1, 91))[:, 0]
     retargeting.retarget_actions(source, target)
     ours = joints(target, ["Hips"], (1, 91))[:, 0]
-    assert np.allclose(ours, theirs @ turned[:3, :3].T + turned[:3, 3], atol=0.03)
+    assert np.all(np.abs(ours - theirs @ turned[:3, :3].T - turned[:3, 3]) < NEAR)
     retargeting.retarget_actions(source, target, settings=RetargetSettings(at_source=True))
-    assert np.allclose(joints(target, ["Hips"], (1, 91))[:, 0], theirs, atol=0.03)
+    assert np.all(np.abs(joints(target, ["Hips"], (1, 91))[:, 0] - theirs) < NEAR)
 
 
 def test_feet_stand_on_the_ground_that_is_given() -> None:

@@ -47,7 +47,8 @@ def test_one_press_carries_the_sources_action_over(scene) -> None:
     assert hero.animation_data.action.name == "March Hero"
     assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (5, 65)
     ours, theirs = (joints(ob, ["Hips"], [5, 65])[:, 0] for ob in (hero, scene.retarget_source))
-    assert np.allclose(ours, theirs, atol=0.03)
+    # Planting a made-up walk, whose feet slide, lowers the hips by some centimetres.
+    assert np.all(np.abs(ours - theirs) < [0.03, 0.03, 0.05])
     assert "frames 5 to 65" in drawn().labels()
     rows = {row.label: row for row in scene.report}
     assert rows["Bake error"].verdict == "GOOD" and rows["Foot slide per m of leg"].verdict == "GOOD"
