@@ -10,9 +10,9 @@ from bpy.props import IntProperty
 from .. import choices
 from ..motion.errors import GaitsmithError
 from . import common, preview_state, request
+from .watched import Watched
 from .worker import Worker
 
-TICK_SECONDS = 0.05
 VERDICTS = {"good": "GOOD", "look": "LOOK", "bad": "BAD"}
 
 
@@ -96,12 +96,13 @@ def fill_report(chosen: Any, done: request.Done) -> None:
         row.frame = choices.NO_FRAME if figure.frame is None else figure.frame
 
 
-class GAITSMITH_OT_bake(bpy.types.Operator):
+class GAITSMITH_OT_bake(Watched, bpy.types.Operator):
     """Write the motion along the path as keyframes on the character. Esc cancels; one undo takes it all back"""
 
     bl_idname = "gaitsmith.bake"
     bl_label = "Bake"
     bl_options = {"REGISTER", "UNDO"}
+    run_class, where, busy, wish_to_cancel = BakeRun, "bake", "baking", "bake_cancel"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -112,62 +113,6 @@ class GAITSMITH_OT_bake(bpy.types.Operator):
         if wanted:
             cls.poll_message_set(wanted)
         return not wanted
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Bake and wait (scripts, background)."""
-        if not self._begin(context):
-            return {"CANCELLED"}
-        self._run.wait(context)
-        return self._end(context)
-
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        """Bake while Blender stays responsive."""
-        if bpy.app.background or context.window is None:
-            return self.execute(context)
-        if not self._begin(context):
-            return {"CANCELLED"}
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(TICK_SECONDS, window=context.window)
-        manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Look after it; everything else goes through to Blender."""
-        if event.type == "ESC" and event.value == "PRESS":
-            common.state(context).bake_cancel = True
-            return {"RUNNING_MODAL"}
-        if event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        over = self._run.look(context)
-        common.redraw(context, "VIEW_3D")
-        if not over:
-            return {"RUNNING_MODAL"}
-        self._remove_timer(context)
-        return self._end(context)
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends the operator (a file is opened, the window closes)."""
-        self._run.cancel()
-        self._remove_timer(context)
-        common.state(context).baking = False
-
-    def _begin(self, context: bpy.types.Context) -> bool:
-        self._run = BakeRun()
-        with common.telling_errors(self, context, "bake") as failed:
-            common.object_mode(context)
-            self._run.begin(context)
-        return not failed
-
-    def _end(self, context: bpy.types.Context) -> set[str]:
-        wrong = self._run.failed and not self._run.cancelled
-        common.tell(context, self._run.message, "bake", error=wrong)
-        self.report({"ERROR" if wrong else "INFO"}, self._run.message.replace("\n", ". "))
-        if self._run.failed:
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def _remove_timer(self, context: bpy.types.Context) -> None:
-        context.window_manager.event_timer_remove(self._timer)
 
 
 class GAITSMITH_OT_bake_cancel(bpy.types.Operator):

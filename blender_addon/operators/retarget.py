@@ -10,9 +10,9 @@ import bpy
 from .. import retargeting
 from ..motion.errors import GaitsmithError
 from . import bake, common, request
+from .watched import Watched
 from .worker import Worker
 
-TICK_SECONDS = 0.02
 #: Reading's share of the progress.
 READING = 0.4
 
@@ -178,12 +178,15 @@ def _output(chosen: Any) -> str:
     return {"REPLACE": "replace", "NLA": "nla"}.get(chosen.output, "new")
 
 
-class GAITSMITH_OT_retarget(bpy.types.Operator):
+class GAITSMITH_OT_retarget(Watched, bpy.types.Operator):
     """Carry the source's action over to the character, its feet planted again. Esc cancels; one undo takes it back"""
 
     bl_idname = "gaitsmith.retarget"
     bl_label = "Retarget"
     bl_options = {"REGISTER", "UNDO"}
+    run_class, where, busy, wish_to_cancel = RetargetRun, "retarget", "retargeting", "retarget_cancel"
+    # Reading a source plays the scene: a piece a tick.
+    tick_seconds = 0.02
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -195,57 +198,6 @@ class GAITSMITH_OT_retarget(bpy.types.Operator):
         if wanted:
             cls.poll_message_set(wanted)
         return not wanted
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Retarget and wait (scripts, background)."""
-        if not self._begin(context):
-            return {"CANCELLED"}
-        self._run.wait(context)
-        return self._end(context)
-
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        """Retarget while Blender stays responsive."""
-        if bpy.app.background or context.window is None:
-            return self.execute(context)
-        if not self._begin(context):
-            return {"CANCELLED"}
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(TICK_SECONDS, window=context.window)
-        manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Look after it; everything else goes through to Blender."""
-        if event.type == "ESC" and event.value == "PRESS":
-            common.state(context).retarget_cancel = True
-            return {"RUNNING_MODAL"}
-        if event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        over = self._run.look(context)
-        common.redraw(context, "VIEW_3D")
-        if not over:
-            return {"RUNNING_MODAL"}
-        context.window_manager.event_timer_remove(self._timer)
-        return self._end(context)
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends the operator (a file is opened, the window closes)."""
-        self._run.cancel()
-        context.window_manager.event_timer_remove(self._timer)
-        common.state(context).retargeting = False
-
-    def _begin(self, context: bpy.types.Context) -> bool:
-        self._run = RetargetRun()
-        with common.telling_errors(self, context, "retarget") as failed:
-            common.object_mode(context)
-            self._run.begin(context)
-        return not failed
-
-    def _end(self, context: bpy.types.Context) -> set[str]:
-        wrong = self._run.failed and not self._run.cancelled
-        common.tell(context, self._run.message, "retarget", error=wrong)
-        self.report({"ERROR" if wrong else "INFO"}, self._run.message.replace("\n", ". "))
-        return {"CANCELLED"} if self._run.failed else {"FINISHED"}
 
 
 class GAITSMITH_OT_retarget_cancel(bpy.types.Operator):
