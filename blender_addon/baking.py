@@ -215,9 +215,7 @@ def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
     Raises:
         RigError: it cannot be written.
     """
-    import bpy
-
-    from .scene import actions, rigs
+    from .scene import actions, rigs, setup
 
     shot, settings = solved.shot, solved.settings
     watch = _Watch()
@@ -231,8 +229,7 @@ def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
             fitted=settings.fit_scene,
         )  # fmt: skip
         if settings.fit_scene:
-            scene = bpy.context.scene
-            scene.frame_start, scene.frame_end = max(written.frame_start, 0), max(written.frame_end, 0)
+            setup.fit_frame_range(written.frame_start, written.frame_end)
     report = solved.report
     if check and rigs.shown(armature):
         with watch.stage("check"):

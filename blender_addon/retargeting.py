@@ -247,9 +247,7 @@ def write(found: Reading, solved: Sequence[Solved], target: Any, *, check: int =
     Raises:
         RigError: it cannot be written.
     """
-    import bpy
-
-    from .scene import compat
+    from .scene import compat, setup
 
     data = target.animation_data
     before = data.action if data else None
@@ -259,17 +257,13 @@ def write(found: Reading, solved: Sequence[Solved], target: Any, *, check: int =
         for one in reversed(solved):
             done.append(_write(found, one, target, settings, check))
     except BaseException:
-        for one in done:
-            bpy.data.actions.remove(bpy.data.actions[one.written.action])
+        setup.discard_actions(one.written.action for one in done)
         if done:
             compat.bind_action(target, before)
         raise
-    for one in done[:-1]:
-        # Nothing plays them yet: without this they would not be saved.
-        bpy.data.actions[one.written.action].use_fake_user = True
+    setup.keep_actions(one.written.action for one in done[:-1])
     if settings.fit_scene:
-        scene = bpy.context.scene
-        scene.frame_start, scene.frame_end = (max(at, 0) for at in (done[-1].written.frame_start, _end(done)))
+        setup.fit_frame_range(done[-1].written.frame_start, _end(done))
     return tuple(reversed(done))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import bpy
@@ -190,6 +190,24 @@ def set_fps(scene: bpy.types.Scene, fps: float) -> None:
     whole = max(int(np.ceil(fps - 1e-9)), 1)
     scene.render.fps = whole
     scene.render.fps_base = whole / fps
+
+
+def fit_frame_range(first: int, last: int) -> None:
+    """Let the scene play frames ``first`` to ``last``; Blender's range begins at 0 at the earliest."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = max(first, 0), max(last, 0)
+
+
+def discard_actions(names: Iterable[str]) -> None:
+    """Remove actions from the file."""
+    for name in names:
+        bpy.data.actions.remove(bpy.data.actions[name])
+
+
+def keep_actions(names: Iterable[str]) -> None:
+    """Let actions that nothing plays yet be saved with the file."""
+    for name in names:
+        bpy.data.actions[name].use_fake_user = True
 
 
 def save_blend(path: Path, before: Callable[[], None] | None = None) -> None:
