@@ -74,6 +74,7 @@ class _Anywhere:
         self._system, self._seed = system, seed
         self.skeleton: Skeleton = system.skeleton
         self.fps, self.horizon, self.stride = system.fps, system.horizon, system.stride
+        self.actions = system.actions
         self.noise_hz = system.noise_hz
 
     def start(self, wish: Wish) -> object:

@@ -28,7 +28,7 @@ class Clip:
         hips: world position of joint 0 (frames, 3), metres.
         rotations: rotation of each joint in its parent's frame (frames, b, 4); joint 0's in the world.
         root: root transform on the ground (frames, 3): x, y in metres, yaw in radians (unwrapped).
-        contacts: foot on the ground (frames, feet), columns left, right.
+        contacts: foot on the ground (frames, feet), columns left, right, or those of `animal.LEGS`.
         name: where the clip comes from.
     """
 
@@ -107,9 +107,14 @@ class Clip:
         hips = self.hips * positions_sign
         root = self.root * np.array([-1.0, 1.0, -1.0])
         return replace(
-            self, hips=hips, rotations=rot.unroll(local), root=root, contacts=self.contacts[:, ::-1],
+            self, hips=hips, rotations=rot.unroll(local), root=root, contacts=self.contacts[:, self._other_feet],
             name=f"{self.name} (mirrored)",
         )  # fmt: skip
+
+    @property
+    def _other_feet(self) -> tuple[int, ...]:
+        columns = self.contacts.shape[1]
+        return (1, 0, 3, 2) if columns == 4 else tuple(reversed(range(columns)))
 
     def resampled(self, fps: float) -> Clip:
         """The same motion at another frame rate; first frame at time 0, never past the last.

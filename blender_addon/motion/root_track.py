@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations as rot
+from .animal import girdles
 from .clip import Clip
 from .filters import lowpass
 from .rotations import Array
@@ -22,12 +23,15 @@ def body_yaw(skeleton: Skeleton, positions: Array) -> Array:
     """The body's yaw (frames,), radians, unwrapped and unfiltered.
 
     From the lines right-to-left through hips and through shoulders, each of weight one, projected on the
-    ground; without shoulders the hips alone.
+    ground; without shoulders the hips alone. Four legs: the line from the hips to the shoulders.
 
     Args:
         skeleton: the joints; needs both hips.
         positions: world positions (frames, b, 3), metres.
     """
+    if skeleton.four_legged:
+        hind, fore = girdles(skeleton, positions)
+        return np.unwrap(rot.yaw_of_direction((fore - hind)[:, :2]))
     across = np.zeros((len(positions), 2))
     for part in ("hip", "shoulder"):
         if not (skeleton.has(f"left_{part}") and skeleton.has(f"right_{part}")):
@@ -50,7 +54,7 @@ def root_track(
     """Root transform (frames, 3): x, y in metres and yaw in radians, unwrapped.
 
     The hips on the ground, low-passed, and the low-passed facing of hips and shoulders. What is taken away
-    here (sway, twist) stays in the pose relative to the root.
+    here (sway, twist) stays in the pose relative to the root. Four legs: the middle between hips and shoulders.
 
     Args:
         skeleton: the joints.
@@ -59,7 +63,11 @@ def root_track(
         position_cutoff: -3 dB frequency of the position, Hz.
         facing_cutoff: -3 dB frequency of the yaw, Hz.
     """
-    place = lowpass(positions[:, 0, :2], fps, position_cutoff)
+    middle = positions[:, 0]
+    if skeleton.four_legged:
+        hind, fore = girdles(skeleton, positions)
+        middle = 0.5 * (hind + fore)
+    place = lowpass(middle[:, :2], fps, position_cutoff)
     yaw = lowpass(body_yaw(skeleton, positions), fps, facing_cutoff)
     return np.concatenate([place, yaw[:, None]], axis=-1)
 

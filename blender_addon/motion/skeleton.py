@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import animal
 from . import rotations as rot
 from .errors import RigError
 from .rotations import Array
@@ -64,13 +65,15 @@ class Foot:
     """One foot's joints and its sole, for planting and for measuring.
 
     Attributes:
-        side: ``left`` or ``right``.
-        hip, knee, ankle, toe: joint indices; ``toe`` is the ball of the foot.
+        side: ``left`` or ``right``; of four-legged bodies the leg, as in `animal.LEGS`.
+        hip, knee, ankle, toe: joint indices; ``toe`` is the ball of the foot. Of four-legged bodies the leg's first
+            two joints (hip and stifle, shoulder and elbow), the one above the toes, and the toes.
         heel: the heel's point on the sole, in the ankle joint's frame (3,), metres.
         ball: the sole's point under the ball, in the ankle joint's frame (3,), metres.
         tip: the tip of the toes on the sole, in the toe joint's frame (3,), metres.
         ball_height: height of the toe joint over the ground when the foot stands flat, metres.
         ankle_height: height of the ankle joint over the ground when the foot stands flat, metres.
+        chain: all joints of a four-legged body's leg, top first; empty for two legs.
     """
 
     side: str
@@ -83,6 +86,7 @@ class Foot:
     tip: Array
     ball_height: float
     ankle_height: float
+    chain: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +119,7 @@ class Skeleton:
         tails: end of each joint's bone in the joint's own frame (b, 3), metres.
         roles: role -> joint name.
         ball_height: height of the toe joints over the ground in a flat stance, metres.
-        soles: side -> the measured sole; feet without one are guessed from their bones.
+        soles: side (or leg) -> the measured sole; feet without one are guessed from their bones.
     """
 
     names: tuple[str, ...]
@@ -158,9 +162,15 @@ class Skeleton:
         return role in self.roles
 
     @cached_property
+    def four_legged(self) -> bool:
+        """Whether the roles are a four-legged body's."""
+        return any(role.endswith(("_hock", "_paw", "_hoof")) for role in self.roles)
+
+    @cached_property
     def missing_roles(self) -> tuple[str, ...]:
-        """Roles of `REQUIRED_ROLES` that no joint has."""
-        return tuple(role for role in REQUIRED_ROLES if role not in self.roles)
+        """Roles without which its kind of body cannot walk, and which no joint has."""
+        required = REQUIRED_QUADRUPED_ROLES if self.four_legged else REQUIRED_ROLES
+        return tuple(role for role in required if role not in self.roles)
 
     @cached_property
     def levels(self) -> tuple[tuple[Array, Array], ...]:
@@ -199,14 +209,17 @@ class Skeleton:
         return np.array([self.names.index(partner[name]) for name in self.names])
 
     @cached_property
-    def feet(self) -> tuple[Foot, Foot]:
-        """Left and right foot; raises `RigError` when a leg is missing."""
-        left, right = (self._foot(side) for side in SIDES)
-        return left, right
+    def feet(self) -> tuple[Foot, ...]:
+        """Left and right foot, or the four of `animal.LEGS`; raises `RigError` when a leg is missing."""
+        if self.four_legged:
+            return tuple(animal.foot_of(self, leg) for leg in animal.LEGS)
+        return tuple(self._foot(side) for side in SIDES)
 
     @cached_property
     def leg_length(self) -> float:
-        """Hip to knee to ankle in the rest pose, mean of both legs, metres."""
+        """Hip to knee to ankle in the rest pose, mean of the legs, metres; four legs: `animal.leg_height`."""
+        if self.four_legged:
+            return animal.leg_height(self)
         positions = self.rest_world[0]
         lengths = []
         for side in SIDES:

@@ -91,6 +91,7 @@ class LearnedMotionMatching:
         self.skeleton, self.fps, self.horizon = skeleton, fps, HORIZON_SECONDS
         self.settings = settings or LearnedSettings()
         self.stride = self.settings.stride
+        self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = NOISE_HZ
         self._networks, self._normalizer, self._starts, self._calm = networks, normalizer, starts, calm
         self._layout = feature_layout(len(skeleton.feet))

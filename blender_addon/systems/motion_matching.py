@@ -54,6 +54,7 @@ class MotionMatching:
         self.fps = database.fps
         self.horizon = HORIZON_SECONDS
         self.stride = self.settings.stride
+        self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = None
 
     def start(self, wish: Wish) -> MatchingState:

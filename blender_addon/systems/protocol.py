@@ -5,12 +5,14 @@ Every array carries a leading axis of characters: a herd is one roll-out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.clip import Clip
+from ..motion.plan import Plan
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .poses import Poses
@@ -24,11 +26,16 @@ class Wish:
         positions: wished root positions at the system's samples (characters, samples, 2), metres.
         directions: wished facing at the samples (characters, samples, 2), unit.
         speed: wished speed now (characters,), metres a second.
+        speeds: wished speed at the samples (characters, samples), metres a second.
+        actions: how much of each of the system's actions is wished at the samples (characters, samples, actions);
+            without actions if the system knows none.
     """
 
     positions: Array
     directions: Array
     speed: Array
+    speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    actions: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,7 @@ class System(Protocol):
         skeleton: the skeleton it moves.
         fps: its own frame rate.
         horizon: the samples of a `Wish`, seconds ahead.
+        actions: what a `Wish` can ask for by name; empty when the system tells walk from run by speed alone.
         stride: frames one `step` produces.
         noise_hz: above this frequency its poses hold nothing but the networks' trembling, which the roll-out
             takes away; None where poses are captured ones.
@@ -66,6 +74,7 @@ class System(Protocol):
     fps: float
     horizon: tuple[float, ...]
     stride: int
+    actions: tuple[str, ...]
     noise_hz: float | None
 
     def start(self, wish: Wish) -> object:
@@ -74,4 +83,23 @@ class System(Protocol):
 
     def step(self, state: object, wish: Wish) -> tuple[object, Chunk]:
         """The next ``stride`` frames of all characters."""
+        ...
+
+
+@runtime_checkable
+class Performer(Protocol):
+    """What makes a whole motion from a whole plan, as a gait model does, instead of going on step by step.
+
+    Attributes:
+        skeleton: the skeleton it moves.
+        fps: its frame rate.
+        actions: what a plan can ask of it by name.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    actions: tuple[str, ...]
+
+    def perform(self, plan: Plan) -> Clip:
+        """The motion along the plan, as many frames, on level ground at height 0, with its root and contacts."""
         ...

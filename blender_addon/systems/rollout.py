@@ -16,11 +16,12 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import Cancelled, PackError
 from ..motion.filters import lowpass
+from ..motion.gait_names import action_weights
 from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
 from .poses import Poses, relative_trajectory
-from .protocol import Chunk, System, Wish
+from .protocol import Chunk, Performer, System, Wish
 
 #: Called with the share done (0..1); returns False to cancel.
 Progress = Callable[[float], bool]
@@ -60,7 +61,7 @@ class Rollout:
 
 
 def rollout(
-    system: System,
+    system: System | Performer,
     plans: Sequence[Plan],
     settings: RolloutSettings | None = None,
     progress: Progress | None = None,
@@ -73,10 +74,12 @@ def rollout(
     Raises:
         Cancelled: ``progress`` returned False.
     """
+    if isinstance(system, Performer):
+        return [_performed(system, plan, number / len(plans), progress) for number, plan in enumerate(plans)]
     settings = settings or RolloutSettings()
-    tracks = [plan.root for plan in plans]
+    tracks = [_Track.of(plan, system.actions) for plan in plans]
     frames = max(len(track) for track in tracks)
-    roots = np.stack([track[0] for track in tracks])
+    roots = np.stack([track.root[0] for track in tracks])
     state = system.start(_wish(system, tracks, 0, roots, settings))
     blend = Inertializer(len(plans), len(system.skeleton), settings)
     recorder = _Recorder()
@@ -91,21 +94,47 @@ def rollout(
     return recorder.clips(system, [len(track) for track in tracks])
 
 
+@dataclass(frozen=True)
+class _Track:
+    """A plan as wishes are read from it: root (f, 3), speed (f,), weights of the system's actions (f, actions)."""
+
+    root: Array
+    speed: Array
+    actions: Array
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    @classmethod
+    def of(cls, plan: Plan, actions: Sequence[str]) -> _Track:
+        return cls(plan.root, plan.speed, action_weights(plan, actions))
+
+
 def _wish(
-    system: System, tracks: Sequence[Array], frame: int, roots: Array, settings: RolloutSettings
+    system: System, tracks: Sequence[_Track], frame: int, roots: Array, settings: RolloutSettings
 ) -> Wish:
     """The plans at the system's samples, as seen from the characters' own roots."""
     ahead = np.round((np.array(system.horizon) + settings.lead) * system.fps).astype(int)
-    future = np.stack([track[np.minimum(frame + ahead, len(track) - 1)] for track in tracks])
-    now = np.stack([track[min(frame, len(track) - 1)] for track in tracks])
+    at = [np.minimum(frame + ahead, len(track) - 1) for track in tracks]
+    future = np.stack([track.root[rows] for track, rows in zip(tracks, at, strict=True)])
+    now = np.stack([track.root[min(frame, len(track) - 1)] for track in tracks])
     future = future - (1.0 - settings.catch_up) * (now - roots)[:, None]
     positions, directions = relative_trajectory(roots, future)
-    last = np.stack([track[max(min(frame, len(track) - 1) - 1, 0)] for track in tracks])
+    last = np.stack([track.root[max(min(frame, len(track) - 1) - 1, 0)] for track in tracks])
     return Wish(
         positions=positions,
         directions=directions,
         speed=np.linalg.norm(now[:, :2] - last[:, :2], axis=-1) * system.fps,
+        speeds=np.stack([track.speed[rows] for track, rows in zip(tracks, at, strict=True)]),
+        actions=np.stack([track.actions[rows] for track, rows in zip(tracks, at, strict=True)]),
     )
+
+
+def _performed(system: Performer, plan: Plan, share: float, progress: Progress | None) -> Rollout:
+    if progress is not None and not progress(share):
+        raise Cancelled
+    clip = system.perform(plan)
+    return Rollout(clip, np.full(len(clip), -1, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 def _integrate(roots: Array, steps: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from ..motion.plan import Plan
 from ..motion.planting import Planted, PlantSettings, plant_feet
 from ..motion.settle import settle, standing_frames
 from ..motion.terrain import FlatGround, Terrain
-from .protocol import System
+from .protocol import Performer, System
 from .rollout import Progress, RolloutSettings, rollout
 
 
@@ -62,7 +62,7 @@ class Synthesis:
 
 
 def synthesise(
-    system: System,
+    system: System | Performer,
     plans: Sequence[Plan],
     terrains: Sequence[Terrain] | None = None,
     settings: SynthesisSettings | None = None,
@@ -71,7 +71,7 @@ def synthesise(
     """One finished motion a plan.
 
     Args:
-        system: any locomotion system.
+        system: any locomotion system, or a gait model.
         plans: one a character, at the system's frame rate.
         terrains: one a character; level ground when None.
         settings: the dials.

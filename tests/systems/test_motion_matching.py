@@ -1,11 +1,11 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.errors import Cancelled, DatasetError, PackError
+from blender_addon.motion.plan import Plan
 from blender_addon.systems.database import TAIL_SECONDS, Database
 from blender_addon.systems.features import clip_features, feature_layout, sample_root
 from blender_addon.systems.motion_matching import MatchingSettings, MotionMatching
@@ -20,10 +20,15 @@ def database() -> Database:
     return Database.build(clips)
 
 
-def straight_plan(seconds: float, speed: float) -> SimpleNamespace:
+def straight_plan(seconds: float, speed: float) -> Plan:
     t = np.arange(round(seconds * 60)) / 60
-    place = np.cumsum(np.clip(t, 0, 1) * speed / 60)
-    return SimpleNamespace(fps=60.0, root=np.stack([0 * t, -place, 0 * t], axis=1))
+    pace = np.clip(t, 0, 1) * speed
+    place = np.cumsum(pace / 60)
+    still = np.zeros(len(t))
+    return Plan(
+        60.0, np.stack([still, -place], axis=1), still, pace, place, ("stand", "walk"),
+        np.ones(len(t), dtype=np.int64), np.zeros(len(t), dtype=bool),
+    )
 
 
 def test_trajectory_features_of_a_straight_walk_lie_ahead_at_its_speed():
