@@ -27,6 +27,8 @@ _CORNER_ANGLES, _CORNER_SPEEDS = (30.0, 45.0, 60.0, 90.0, 110.0), (1.5, 0.8, 0.5
 _SAME_STOP = 0.25
 #: Acceleration and deceleration (m/s2) at responsiveness 0, 0.5 and 1: calm, usual, brisk.
 _RESPONSIVE = (0.7, 1.2, 2.2)
+#: The same for four legs: dogs gather speed at 2 to 4 m/s2 without haste.
+_RESPONSIVE_ANIMAL = (1.2, 2.0, 3.5)
 #: Limits may be passed by this much (a share) before the plan is made slower there.
 _TOLERANCE = 0.05
 
@@ -84,9 +86,14 @@ class Limits:
                 )
 
     @classmethod
-    def responsive(cls, share: float) -> Limits:
-        """How a body speeds up and slows down at a responsiveness of 0 (calm), 0.5 (usual) to 1 (brisk)."""
-        rate = float(np.interp(share, (0.0, 0.5, 1.0), _RESPONSIVE))
+    def responsive(cls, share: float, four_legged: bool = False) -> Limits:
+        """How a body speeds up and slows down at a responsiveness of 0 (calm), 0.5 (usual) to 1 (brisk).
+
+        Four legs lean into bends: they take twice the sideways acceleration, and turn a little quicker.
+        """
+        rate = float(np.interp(share, (0.0, 0.5, 1.0), _RESPONSIVE_ANIMAL if four_legged else _RESPONSIVE))
+        if four_legged:
+            return cls(acceleration=rate, deceleration=rate, lateral=3.0, yaw_rate=2.4)
         return cls(acceleration=rate, deceleration=rate)
 
 

@@ -13,7 +13,8 @@ from .facing import Facing, Turn, facing_along, yaw_over_time
 from .limits import CREEP, Corners, Limits, caps, corners_of, one_by_one, stops_along, too_quick
 from .path import SHORTEST, RootPath
 from .rounding import Track, round_off
-from .schedule import STAND, Schedule, Stretch, fitted, speed_along
+from .runs import runs
+from .schedule import JUMP, RESTS, STAND, Schedule, Stretch, fitted, speed_along
 from .speed_profile import Timing, ramp, smoothed
 
 Array = npt.NDArray[np.float64]
@@ -31,6 +32,10 @@ _STANDING = 0.02
 _TURNING_RATE, _TURNING_RADIUS = 0.35, 0.35
 #: Marks this near (metres) to the way's ends lie at them.
 _AT_END = 0.02
+#: A body that stands this near (metres) to a mark rests at it.
+_AT_REST = 0.15
+#: A leap lasts from so many seconds before its mark is reached to so many after: crouch, flight and landing.
+_LEAP = (-0.35, 0.75)
 
 
 @dataclass(frozen=True)
@@ -189,10 +194,12 @@ def _along_the_way(
         for stretch in stretches:
             at = stretch.at + lap * path.length - start
             if at < _AT_END:
-                before.append(replace(stretch, at=0.0, pause=0.0, ease=0.0))
+                before.append(replace(stretch, at=0.0, pause=0.0, ease=0.0, jump=False))
                 first = stretch.pause if abs(at) < _AT_END else first
             elif at > way - _AT_END:
                 last = max(last, stretch.pause) if at < way + _AT_END else last
+                if at < way + _AT_END and stretch.rest != STAND:
+                    out.append(replace(stretch, at=way, pause=0.0, jump=False))
             else:
                 out.append(replace(stretch, at=at))
     return (*before[-1:], *out), first, last
@@ -223,7 +230,7 @@ def _sample(
     travelled, yaw = travelled[::finer], yaw[::finer]
     distance = np.interp(travelled, track.travelled, track.s)
     turning = (yaw_rate > _TURNING_RATE) & (speed < yaw_rate * _TURNING_RADIUS)
-    actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), limits)
+    actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), limits, fps)
     plan = Plan(fps, track.at(travelled), yaw, speed, distance, actions, action, turning, track.deviation)
     return plan, travelled
 
@@ -244,16 +251,35 @@ def _unreached(stretches: tuple[Stretch, ...], plan: Plan) -> list[str]:
 
 
 def _actions(
-    stretches: tuple[Stretch, ...], distance: Array, speed: Array, busy: BoolArray, limits: Limits
+    stretches: tuple[Stretch, ...], distance: Array, speed: Array, busy: BoolArray, limits: Limits, fps: float
 ) -> tuple[tuple[str, ...], IntArray]:
     """Vocabulary and index (f,) of the action at each frame."""
     starts = np.array([stretch.at for stretch in stretches])
     index = np.clip(np.searchsorted(starts, distance, side="right") - 1, 0, len(stretches) - 1)
-    names = (STAND, *dict.fromkeys(stretch.action for stretch in stretches))
+    rests = [stretch.rest for stretch in stretches if stretch.rest != STAND]
+    jumps = [JUMP] if any(stretch.jump for stretch in stretches) else []
+    names = (STAND, *dict.fromkeys([*(stretch.action for stretch in stretches), *rests, *jumps]))
     action = np.array([names.index(stretch.action) for stretch in stretches])[index]
     asked = np.array([stretch.speed for stretch in stretches])[index]
     if "run" in names:
         slow = (action == names.index("run")) & (speed < np.minimum(limits.run_from, 0.8 * asked))
         names = names if "walk" in names else (*names, "walk")
         action = np.where(slow, names.index("walk"), action)
-    return names, np.where((speed < _STANDING) & ~busy, 0, action).astype(np.int64)
+    still = (speed < _STANDING) & ~busy
+    action = np.where(still, 0, action).astype(np.int64)
+    for stretch in stretches:
+        if stretch.rest != STAND:
+            _rest(action, still & (np.abs(distance - stretch.at) < _AT_REST), names.index(stretch.rest), stretch, fps)
+        if stretch.jump:
+            leap = int(np.argmax(distance >= stretch.at))
+            first, last = (leap + round(seconds * fps) for seconds in _LEAP)
+            action[max(first, 0) : last] = names.index(JUMP)
+    return names, action
+
+
+def _rest(action: IntArray, there: BoolArray, label: int, stretch: Stretch, fps: float) -> None:
+    """Label the frames of a rest, but for those in which the body gets up again before it goes on."""
+    for first, end in runs(there):
+        goes_on = end < len(action)
+        up = round(RESTS[stretch.rest][1] * fps) if goes_on else 0
+        action[first : max(end - up, first)] = label

@@ -14,14 +14,21 @@ from .errors import PathError
 Array = npt.NDArray[np.float64]
 
 STAND = "stand"
+#: What is done in one place, with the seconds it takes to get down to it and up again.
+RESTS: dict[str, tuple[float, float]] = {STAND: (0.0, 0.0), "sit": (1.4, 1.2), "lie": (2.2, 2.0)}
+JUMP = "jump"
+#: The gait that fits the speed.
+AUTO = "auto"
 #: Speeds (m/s) of marks that name an action but no speed.
-DEFAULT_SPEEDS = {"walk": 1.2, "run": 2.8}
+DEFAULT_SPEEDS = {"walk": 1.2, "run": 2.8, "pace": 1.8, "trot": 2.0, "canter": 3.5, "gallop": 5.0}
 FALLBACK_SPEED = 1.2
 #: Nobody runs faster (m/s): the fastest sprint of a man was 12.4.
 ABSURD_SPEED = 12.0
 LONGEST_PAUSE = 3600.0
 #: How long (s) a stand mark without a pause of its own stands.
 SHORT_STAND = 1.0
+#: And how long (s) one sits or lies, once down.
+SHORT_REST = 3.0
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,9 @@ class Mark:
     Attributes:
         at: distance along the curve, metres.
         speed: m/s; None takes the action's usual speed, or keeps the speed where the action goes on.
-        action: what to do; "stand" stops at the mark, waits ``pause`` seconds and goes on as before.
-        pause: seconds to stand at the mark before going on; 0 passes through.
+        action: what to do; "stand", "sit" and "lie" stop at the mark for ``pause`` seconds and go on as before;
+            "jump" leaps at the mark and goes on as before.
+        pause: seconds to stand at the mark before going on; 0 passes through. Getting down and up is within it.
         ease: over how much the speed changes, beginning at the mark (never quicker than the limits allow).
         ease_in_seconds: ``ease`` is seconds instead of metres.
     """
@@ -77,7 +85,7 @@ class Schedule:
         """
         known = tuple(vocabulary)
         for mark in self.marks:
-            if mark.action != STAND and mark.action not in known:
+            if mark.action != STAND and mark.action != AUTO and mark.action not in known:
                 raise PathError(
                     f'The mark at {mark.at:.2f} m asks for "{mark.action}", which this pack does not know',
                     f"Choose one of: {', '.join(known)}",
@@ -90,8 +98,14 @@ class Schedule:
             out.append(Stretch(0.0, FALLBACK_SPEED, "walk"))
         for mark in self.marks:
             before = out[-1] if out else Stretch(0.0, FALLBACK_SPEED, "walk")
-            if mark.action == STAND:
-                out.append(replace(before, at=mark.at, pause=mark.pause or SHORT_STAND, ease=0.0))
+            if mark.action in RESTS:
+                down_up = sum(RESTS[mark.action])
+                usual = SHORT_STAND if mark.action == STAND else down_up + SHORT_REST
+                pause = max(mark.pause or usual, down_up)
+                out.append(replace(before, at=mark.at, pause=pause, ease=0.0, rest=mark.action, jump=False))
+                continue
+            if mark.action == JUMP:
+                out.append(replace(before, at=mark.at, pause=0.0, ease=0.0, rest=STAND, jump=True))
                 continue
             speed = mark.speed
             if speed is None:
@@ -104,13 +118,15 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A mark with nothing left open: speed in m/s, pause in seconds, ease in metres."""
+    """A mark with nothing left open: speed in m/s, pause in seconds, ease in metres, what to do in the pause."""
 
     at: float
     speed: float
     action: str
     pause: float = 0.0
     ease: float = 0.0
+    rest: str = STAND
+    jump: bool = False
 
 
 def speed_along(stretches: Iterable[Stretch], s: Array) -> Array:
@@ -155,7 +171,7 @@ def _checked(number: int, mark: Mark) -> Mark:
         raise PathError(f"{where} pauses for {mark.pause:.0f} s", "Pause for an hour at most")
     if not mark.action:
         raise PathError(f"{where} names no action", "Choose walk, run or stand")
-    if mark.speed is not None and mark.action != STAND:
+    if mark.speed is not None and mark.action not in RESTS:
         if not math.isfinite(mark.speed) or mark.speed <= 0.0:
             raise PathError(f"{where} has the speed {mark.speed} m/s", 'Give a speed above 0; to stop, use "stand"')
         if mark.speed > ABSURD_SPEED:

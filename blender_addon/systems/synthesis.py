@@ -87,7 +87,8 @@ def synthesise(
     found = []
     for plan, ground, result in zip(plans, grounds, rolled, strict=True):
         followed = correct_path(result.clip, plan.root, settings.follow, settings.exact)
-        followed = settle(followed, standing_frames(plan.speed, plan.yaw, plan.fps))
+        if not isinstance(system, Performer):
+            followed = settle(followed, standing_frames(plan.speed, plan.yaw, plan.fps) & (plan.action == 0))
         planted = plant_feet(followed, ground, settings.planting) if settings.plant else None
         clip = planted.clip if planted is not None else followed
         found.append(Synthesis(clip, followed, plan, planted, result.source, result.jumps))

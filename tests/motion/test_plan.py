@@ -15,7 +15,7 @@ from blender_addon.motion.errors import PathError
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Facing, Plan, desired_trajectory, make_plan
-from blender_addon.motion.schedule import Mark, Schedule
+from blender_addon.motion.schedule import RESTS, Mark, Schedule
 
 
 def _arc(x: float, y: float, radius: float, begin: float, end: float, points: int = 49) -> np.ndarray:
@@ -321,3 +321,32 @@ def test_a_straight_leg_before_an_arc_stays_straight() -> None:
     leg = plan.positions[:, 1] > -2.7
     assert np.abs(plan.positions[leg & (plan.distance < 3.0), 0]).max() < 0.004
     assert plan.deviation < 0.012
+
+
+def test_a_sit_mark_stops_there_and_gets_up_before_it_goes_on():
+    path = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -6.0]]))
+    plan = make_plan(path, Schedule([Mark(0.0, 0.8, "auto"), Mark(3.0, action="sit", pause=6.0)]))
+    sitting = plan.action == plan.actions.index("sit")
+    first, end = np.flatnonzero(sitting)[[0, -1]]
+    standing = np.flatnonzero((np.abs(plan.distance - 3.0) < 0.05) & (plan.speed < 0.02))
+    assert (end - first) / plan.fps == pytest.approx(6.0 - RESTS["sit"][1], abs=0.4)
+    assert (standing[-1] - end) / plan.fps == pytest.approx(RESTS["sit"][1], abs=0.1)
+    assert plan.speed[sitting].max() < 0.02
+    assert plan.actions[plan.action[-1]] == "stand"
+
+
+def test_a_lie_mark_at_the_end_stays_down():
+    path = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -4.0]]))
+    plan = make_plan(path, Schedule([Mark(0.0, 0.8, "walk"), Mark(4.0, action="lie", pause=8.0)]))
+    assert plan.actions[plan.action[-1]] == "lie"
+    assert np.sum(plan.action == plan.actions.index("lie")) / plan.fps > 7.0
+
+
+def test_a_jump_is_asked_for_around_its_mark_and_the_gait_goes_on_after():
+    path = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -8.0]]))
+    plan = make_plan(path, Schedule([Mark(0.0, 2.0, "trot"), Mark(4.0, action="jump")]))
+    jumping = np.flatnonzero(plan.action == plan.actions.index("jump"))
+    over = int(np.argmax(plan.distance >= 4.0))
+    assert jumping[0] < over < jumping[-1] and len(jumping) / plan.fps == pytest.approx(1.1, abs=0.05)
+    assert plan.speed[jumping].min() > 1.5
+    assert plan.actions[plan.action[jumping[-1] + 2]] == "trot"
