@@ -54,7 +54,7 @@ def foot_of(skeleton: Skeleton, leg: str) -> Foot:
     ankle, toe = (chain[-2], last) if flat else (last, last)
     tip = positions[last] + rot.rotate(rotations[last], skeleton.tails[last])
     if not flat and tip[2] > _FLAT_SHARE * top[2]:
-        tip = _down_to_ground(positions, chain)
+        tip = np.array([*positions[last][:2], 0.0])
     under = np.array([*(positions[toe] if flat else tip)[:2], 0.0])
     sole = skeleton.soles.get(leg)
     ball = sole.ball if sole is not None else rot.inv_rotate(rotations[ankle], under - positions[ankle])
@@ -67,14 +67,32 @@ def foot_of(skeleton: Skeleton, leg: str) -> Foot:
     )  # fmt: skip
 
 
+def contact_offsets(skeleton: Skeleton) -> Array:
+    """Where each leg's contact point lies in its last joint's frame (4, 3), metres: under that joint, on the sole.
+
+    Paws bend where their toes begin, so the toes carry the point that bears, not the foot above them.
+    """
+    positions, rotations = skeleton.rest_world
+    return np.stack([
+        rot.inv_rotate(
+            rotations[foot.toe],
+            positions[foot.ankle] + rot.rotate(rotations[foot.ankle], foot.ball) - positions[foot.toe],
+        )
+        for foot in skeleton.feet
+    ])  # fmt: skip
+
+
+def contact_points(skeleton: Skeleton, positions: Array, rotations: Array) -> Array:
+    """Where each leg meets the ground (..., 4, 3), metres, from world positions (..., b, 3) and rotations (same, 4)."""
+    toes = [foot.toe for foot in skeleton.feet]
+    return np.asarray(positions[..., toes, :] + rot.rotate(rotations[..., toes, :], contact_offsets(skeleton)))
+
+
 def leg_height(skeleton: Skeleton) -> float:
     """From hip or shoulder to the ground contact in the rest pose, mean of the four legs, metres."""
     positions, rotations = skeleton.rest_world
-    found = []
-    for foot in skeleton.feet:
-        ball = positions[foot.ankle] + rot.rotate(rotations[foot.ankle], foot.ball)
-        found.append(float(np.linalg.norm(positions[foot.hip] - ball)))
-    return float(np.mean(found))
+    tops = positions[[foot.hip for foot in skeleton.feet]]
+    return float(np.mean(np.linalg.norm(tops - contact_points(skeleton, positions, rotations), axis=-1)))
 
 
 def shoulder_height(skeleton: Skeleton) -> float:
@@ -101,12 +119,3 @@ def girdles(skeleton: Skeleton, positions: Array) -> tuple[Array, Array]:
         for part in ("hip", "shoulder")
     )
     return hind, fore
-
-
-def _down_to_ground(positions: Array, chain: tuple[int, ...]) -> Array:
-    """Where a leg without a paw ends: on along its last bone to the ground."""
-    last, above = positions[chain[-1]], positions[chain[-2]]
-    line = last - above
-    if line[2] > -0.2 * float(np.linalg.norm(line)):
-        return np.array([last[0], last[1], 0.0])
-    return np.asarray(last - line * (last[2] / line[2]))

@@ -52,3 +52,19 @@ def test_mirroring_swaps_each_pair_of_feet():
     mirrored = standing("fox").mirrored()
     assert mirrored.contacts[0].tolist() == [False, True, True, False]
     assert mirrored.mirrored().world[0] == pytest.approx(standing("fox").world[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["fox", "horse", "wolf_without_paws"])
+def test_legs_meet_the_ground_under_their_last_joints_and_paws_carry_the_point_with_their_toes(name):
+    skeleton = animal(name)
+    positions, rotations = skeleton.rest_world
+    toes = [foot.toe for foot in skeleton.feet]
+    points = animals.contact_points(skeleton, positions, rotations)
+    assert points == pytest.approx(positions[toes] * [1.0, 1.0, 0.0], abs=1e-6)
+    # A foot bent over toes that stay on the ground moves no contact.
+    clip = standing(name)
+    bent = np.array(clip.world[1])
+    for foot in skeleton.feet:
+        if foot.toe != foot.ankle:
+            bent[:, foot.ankle] = rot.mul(rot.from_axis_angle(np.array([1.0, 0.0, 0.0]), 0.5), bent[:, foot.ankle])
+    assert animals.contact_points(skeleton, clip.world[0], bent) == pytest.approx(np.tile(points, (8, 1, 1)), abs=1e-6)
