@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import DatasetError
 
-_TOP = {"name", "fps", "skeleton", "ball_height", "shortest", "held_out", "family", "takes"}
+_TOP = {"extends", "name", "fps", "skeleton", "ball_height", "shortest", "held_out", "family", "takes"}
 _FAMILY = {"scale", "licence", "credit", "rest", "forward", "up", "fps"}
 _TAKES = {"family", "group", "files", "leave_out", "level", "tags", "ranges"}
 
@@ -109,21 +109,38 @@ class DataFolder:
 
 
 def load_recipe(path: str | Path, data: DataFolder) -> Recipe:
-    """Read a recipe and find its files.
+    """Read a recipe and find its files; one that ``extends`` another (a file beside it) goes on with its takes.
 
     Raises:
         DatasetError: it cannot be read, has unknown keys, a pattern finds nothing, or names in ``held_out``,
             ``ranges`` or ``leave_out`` belong to no take.
     """
     path = Path(path)
+    table = _read(path)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DatasetError(f"The recipe {path} cannot be read ({error})", "Correct it") from error
-    try:
+        if "extends" in table:
+            table = _extended(_read(path.parent / str(table["extends"])), table)
         return _build(table, data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DatasetError(f"The recipe {path} is malformed ({error!r})", "Correct it") from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DatasetError(f"The recipe {path} cannot be read ({error})", "Correct it") from error
+
+
+def _extended(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe that takes over another one's and adds to it: single values replaced, lists gone on with."""
+    if "extends" in base:
+        raise DatasetError("A recipe that extends another one may not be extended", "Name the first one")
+    merged = {**base, **{key: value for key, value in table.items() if key != "extends"}}
+    merged["family"] = {**base.get("family", {}), **table.get("family", {})}
+    merged["takes"] = [*base.get("takes", ()), *table.get("takes", ())]
+    merged["held_out"] = [*base.get("held_out", ()), *table.get("held_out", ())]
+    return merged
 
 
 def _build(table: Mapping[str, Any], data: DataFolder) -> Recipe:

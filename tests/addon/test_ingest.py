@@ -13,6 +13,7 @@ from blender_addon.__main__ import main
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import ClipError, DatasetError, RigError
+from blender_addon.motion.recipes import DataFolder, load_recipe
 from blender_addon.motion.takes import Take, prepare
 from blender_addon.operators.training_session import Gathering
 from blender_addon.scene import importers, ingest, read_actions
@@ -306,3 +307,21 @@ def test_a_run_of_another_skeleton_keeps_its_steps_on_ours(shared_data: Path, tm
     assert speed == pytest.approx(2.66 * 0.8656 / 0.8377, rel=0.03)
     toes = run.world[0][:, [foot.toe for foot in run.skeleton.feet], 2]
     assert toes.min() > -0.01
+
+
+def test_a_recipe_goes_on_with_the_takes_of_the_one_it_extends(shared_data: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data" / "human" / "studio"
+    data.mkdir(parents=True)
+    for name in ("a", "b", "c"):
+        shutil.copy(shared_data / "samples" / NAME, data / f"{name}.bvh")
+    (tmp_path / "base.toml").write_text(RECIPE.replace("*.bvh", "[ab].bvh"))
+    (tmp_path / "more.toml").write_text(
+        'extends = "base.toml"\nname = "more"\nheld_out = ["c"]\n[[takes]]\nfamily = "studio"\n'
+        'files = ["human/studio/c.bvh"]\n'
+    )
+    recipe = load_recipe(tmp_path / "more.toml", DataFolder(tmp_path / "data"))
+    assert [Path(take.path).stem for take in recipe.takes] == ["a", "b", "c"]
+    assert [take.held_out for take in recipe.takes] == [False, True, True] and recipe.name == "more"
+    (tmp_path / "again.toml").write_text('extends = "more.toml"\n')
+    with pytest.raises(DatasetError, match="may not be extended"):
+        load_recipe(tmp_path / "again.toml", DataFolder(tmp_path / "data"))
