@@ -15,6 +15,8 @@ from .motion.errors import PackError
 from .systems import packs
 
 DEFAULT_PACK = "biped-lmm"
+#: Stands for the gait model, which moves any four-legged character without a pack.
+GAIT_MODEL = "gait-model"
 #: The packs that come with the add-on.
 SHIPPED = Path(__file__).parent / "packs"
 #: Systems that can play a pack, by the system it was made for.
@@ -42,6 +44,7 @@ class Pack:
         licence, credits: whose motion it is, and on what terms.
         shipped: came with the add-on, cannot be removed.
         problem: why it cannot be used; empty if it can.
+        legs: how many its character goes on; 0 if it does not say.
     """
 
     id: str
@@ -54,6 +57,7 @@ class Pack:
     credits: tuple[str, ...] = ()
     shipped: bool = False
     problem: str = ""
+    legs: int = 0
 
     @property
     def label(self) -> str:
@@ -183,9 +187,11 @@ def folder_name(title: str) -> str:
 def _head(path: Path, info: packs.PackInfo | PackError, shipped: bool) -> Pack:
     if isinstance(info, PackError):
         return Pack(path.stem, path, path.stem, shipped=shipped, problem=str(info))
+    legs = 4 if info.skeleton.four_legged else 2
     return Pack(
-        path.stem, path, info.title, info.system, info.actions, info.speeds, info.licence, info.credits, shipped
-    )
+        path.stem, path, info.title, info.system, info.actions, info.speeds, info.licence, info.credits, shipped,
+        legs=legs,
+    )  # fmt: skip
 
 
 def _signature(folder: Path) -> tuple[Any, ...]:
