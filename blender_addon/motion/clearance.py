@@ -24,7 +24,8 @@ _MAX_LIFT = 0.45
 #: How much higher than what stands in its way a foot is lifted at most, to be above it early or late, metres.
 _OVER = 0.1
 #: Toes hang this far below the ball of a swinging foot, along the slope, metres, before they rather bend than lift it.
-_HANG = 0.055
+#: Toes longer than the second lift it no more than toes of this length.
+_HANG, _USUAL_TOES = 0.055, 0.12
 #: Ground steeper than this is an edge to them, no slope.
 _STEEPEST = 0.35
 #: Lack of clearance that is let be, metres.
@@ -54,8 +55,8 @@ def clear_swings(
     frames = len(target.ball)
     points = sole_points(shape, target.ball, target.rotation, target.toe_turn)
     if shape.has_toe:
-        # Long toes bend: as stiff as they are they would lift the foot to the knee.
-        points[:, 2, 2] += np.maximum(_hang(points, terrain) - _HANG, 0.0)
+        # Long toes bend: as stiff as they are they would lift the foot to the knee, and jerk it off the ground.
+        points[:, 2, 2] += _bent_up(points, terrain)
     source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
     wished = np.clip(source, 0.0, margin).min(axis=1) - _TOLERANCE
     ball, pitch = np.array(target.ball), np.zeros(frames)
@@ -73,6 +74,13 @@ def clear_swings(
     left = rot.rotate(target.rotation, shape.left)
     rotation = rot.mul(rot.exp(left * pitch[:, None]), target.rotation)
     return replace(target, ball=ball, rotation=rotation)
+
+
+def _bent_up(points: Array, terrain: Terrain) -> Array:
+    """How far the toes' tip (f,) comes up, metres, by bending, before it asks for more of the foot's lift."""
+    hang = np.maximum(_hang(points, terrain), 0.0)
+    length = np.linalg.norm(points[:, 2] - points[:, 1], axis=1)
+    return np.asarray(hang - np.minimum(hang * np.minimum(_USUAL_TOES / np.maximum(length, 1e-6), 1.0), _HANG))
 
 
 def _hang(points: Array, terrain: Terrain) -> Array:

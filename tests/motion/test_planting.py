@@ -347,3 +347,17 @@ def test_long_toes_do_not_lift_the_foot_to_the_knee(name: str) -> None:
     ball = balls(plant_feet(shod, terrain).clip)
     # Stiff toes 42 cm long lift it by 35 cm.
     assert (ball[..., 2] - terrain.height(ball[..., :2])).max() < 0.27
+
+
+@pytest.mark.parametrize("name", ["flat", "slope_up", "stairs"])
+def test_long_toes_hardly_jerk_the_knees_of_a_slow_walk(name: str) -> None:
+    """What their tips need to clear the ground their bend gives, not a foot snatched off it."""
+    clip, terrain = stepping(8.0, 0.5), field(name)
+    skeleton, sharpest = clip.skeleton, []
+    for length in (1.0, 3.0):
+        soles = {side: Sole(foot.heel, foot.ball, foot.tip * np.array([length, length, 1.0]))
+                 for side, foot in zip(("left", "right"), skeleton.feet, strict=True)}  # fmt: skip
+        planted = plant_feet(replace(clip, skeleton=replace(skeleton, soles=soles)), terrain)
+        sharpest.append(np.percentile(np.abs(np.diff(knees(planted.clip), 2, axis=0)), 99))
+    # Lifted by the whole hang of their tips they bend 1.36 to 1.87 times as sharply.
+    assert sharpest[1] < 1.35 * sharpest[0]
