@@ -11,14 +11,18 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .animal import shoulder_height
 from .clip import BoolArray, Clip
 from .rotations import Array
 from .runs import runs
+from .skeleton import Skeleton
 
 IntArray = npt.NDArray[np.int64]
 
 #: Frame rate of every figure that depends on it (cm per frame, jerk, accelerations), frames per second.
 MEASURE_FPS = 60.0
+#: Height of the withers for which the lengths and limits of four legs hold, metres; others are scaled by size.
+ANIMAL_HEIGHT = 0.6
 
 
 class Ground(Protocol):
@@ -32,6 +36,11 @@ class Ground(Protocol):
 def at_measuring_rate(clip: Clip) -> Clip:
     """The clip at `MEASURE_FPS` (cubic interpolation), itself when it is so already."""
     return clip.resampled(MEASURE_FPS)
+
+
+def size(skeleton: Skeleton) -> float:
+    """Height of four legs' withers over the one for which limits hold; 1 for two legs, whose limits are their own."""
+    return shoulder_height(skeleton) / ANIMAL_HEIGHT if skeleton.four_legged else 1.0
 
 
 def intervals(mask: BoolArray) -> IntArray:
@@ -96,7 +105,10 @@ def difference(values: Array, order: int, fps: float) -> Array:
 
 
 def pelvis(clip: Clip) -> Array:
-    """The middle between the hip joints (f, 3), metres: where the hips are, wherever a rig's hips bone begins."""
+    """The middle between the hip joints (f, 3), metres: where the hips are, wherever a rig's hips bone begins.
+
+    Of four legs the middle between hip and shoulder joints: what a path is asked of.
+    """
     positions, _ = clip.world
     joints = [foot.hip for foot in clip.skeleton.feet]
     return np.asarray(positions[:, joints].mean(axis=1))

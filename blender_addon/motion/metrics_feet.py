@@ -8,15 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import rotations as rot
+from .animal import contact_offsets, contact_points
 from .clip import BoolArray, Clip
-from .metrics_basics import MEASURE_FPS, Ground, IntArray, intervals
+from .metrics_basics import MEASURE_FPS, Ground, IntArray, intervals, size
 from .rotations import Array
+from .skeleton import Foot, Skeleton
 
 #: Height over rest at which a moving foot no longer counts as skating (MANN, Zhang et al. 2018), metres.
 SKATE_HEIGHT = 0.025
 #: Skate ratio: the toe lower than this over its rest, metres, and faster than this, m/s.
 LOW_TOE = 0.05
 FAST_TOE = 0.2
+#: Paws of a body with its withers at `ANIMAL_HEIGHT` are lifted hardly higher than a person's toes are thick.
+LOW_PAW = 0.02
 
 #: A measure of one contact: foot, first frame, frame after the last.
 _Measure = Callable[[int, int, int], float]
@@ -51,9 +55,14 @@ class PerContact:
 def ball_positions(clip: Clip) -> Array:
     """World position (f, feet, 3) of the ball of each foot, metres: the toe joint.
 
-    Without a toe joint it is the point that stands over the ball's sole point at the ball's height.
+    Without a toe joint it is the point that stands over the ball's sole point at the ball's height. Of four legs it
+    is that over the contact point (`animal.contact_points`) of each.
     """
     positions, rotations = clip.world
+    if clip.skeleton.four_legged:
+        points = contact_points(clip.skeleton, positions, rotations)
+        points[..., 2] += rest_heights(clip)
+        return points
     found = []
     for foot in clip.skeleton.feet:
         if foot.toe != foot.ankle:
@@ -97,11 +106,13 @@ def ball_speed(clip: Clip) -> Array:
 def foot_skate(clip: Clip, ground: Ground, rest: Array | None = None) -> Array:
     """Foot skate in MANN's form (f, feet), cm per frame of 1/60 s whatever the clip's rate.
 
-    Speed of the ball times (2 - 2^(h/H)), h its height over ``rest`` (feet,) clamped to [0, H], H = 2.5 cm.
+    Speed of the ball times (2 - 2^(h/H)), h its height over ``rest`` (feet,) clamped to [0, H], H = 2.5 cm; four
+    legs: for withers at 0.6 m, with the size of others.
     """
     ball = ball_positions(clip)
     height = ball[..., 2] - ground.height(ball[..., :2]) - (rest_heights(clip) if rest is None else rest)
-    weight = 2.0 - 2.0 ** (np.clip(height, 0.0, SKATE_HEIGHT) / SKATE_HEIGHT)
+    limit = SKATE_HEIGHT * size(clip.skeleton)
+    weight = 2.0 - 2.0 ** (np.clip(height, 0.0, limit) / limit)
     return ball_speed(clip) * (100.0 / MEASURE_FPS) * weight
 
 
@@ -129,11 +140,12 @@ def mean_skate(skate: Array, clip: Clip, contacts_only: bool) -> float:
 def low_and_fast(clip: Clip, ground: Ground, rest: Array | None = None) -> Array:
     """Frames (f, feet), 0 or 1, with the toe lower than 5 cm over rest and faster than 0.2 m/s.
 
-    Their mean is the skate ratio; contacts do not matter to it.
+    Their mean is the skate ratio; contacts do not matter to it. Four legs: lower than 2 cm, with withers at 0.6 m.
     """
     ball = ball_positions(clip)
     height = ball[..., 2] - ground.height(ball[..., :2]) - (rest_heights(clip) if rest is None else rest)
-    return ((height < LOW_TOE) & (ball_speed(clip) > FAST_TOE)).astype(np.float64)
+    low = (LOW_PAW if clip.skeleton.four_legged else LOW_TOE) * size(clip.skeleton)
+    return ((height < low) & (ball_speed(clip) > FAST_TOE)).astype(np.float64)
 
 
 def slides(clip: Clip) -> PerContact:
@@ -150,13 +162,14 @@ def foot_heading(clip: Clip) -> Array:
     """Yaw (f, feet) of each foot against rest, unwrapped radians: of its left axis, seen from above.
 
     Pitch turns a foot about that axis, so a high heel leaves its heading alone, whereas the line from
-    ankle to ball shrinks to nothing from above.
+    ankle to ball shrinks to nothing from above. Four legs: of the paws or hooves.
     """
     _, world = clip.world
     _, rest = clip.skeleton.rest_world
     found = []
     for foot in clip.skeleton.feet:
-        left = rot.rotate(rot.mul(world[:, foot.ankle], rot.inv(rest[foot.ankle])), np.array([1.0, 0.0, 0.0]))
+        joint = foot.toe if clip.skeleton.four_legged else foot.ankle
+        left = rot.rotate(rot.mul(world[:, joint], rot.inv(rest[joint])), np.array([1.0, 0.0, 0.0]))
         found.append(np.unwrap(np.arctan2(left[:, 1], left[:, 0])))
     return np.stack(found, axis=1)
 
@@ -168,11 +181,18 @@ def foot_yaws(clip: Clip) -> PerContact:
 
 
 def sole_heights(clip: Clip, ground: Ground) -> Array:
-    """Height (f, feet, 3) of the sole over the terrain, metres: heel, ball and tip of the toes."""
+    """Height (f, feet, 3) of the sole over the terrain, metres: heel, ball and tip of the toes.
+
+    Paws and hooves carry all three with their toes.
+    """
     positions, rotations = clip.world
     feet = []
-    for foot in clip.skeleton.feet:
+    for number, foot in enumerate(clip.skeleton.feet):
         ankle, toe = positions[:, foot.ankle], positions[:, foot.toe]
+        if clip.skeleton.four_legged:
+            sole = np.stack([_heel(clip.skeleton, foot), contact_offsets(clip.skeleton)[number], foot.tip])
+            feet.append(toe[:, None] + rot.rotate(rotations[:, foot.toe, None], sole))
+            continue
         feet.append(np.stack([
             ankle + rot.rotate(rotations[:, foot.ankle], foot.heel),
             ankle + rot.rotate(rotations[:, foot.ankle], foot.ball),
@@ -195,6 +215,13 @@ def floating(clip: Clip, ground: Ground) -> Array:
     """
     height = np.maximum(np.min(sole_heights(clip, ground), axis=-1), 0.0)
     return np.where(clip.contacts[:, : height.shape[1]], height, np.nan)
+
+
+def _heel(skeleton: Skeleton, foot: Foot) -> Array:
+    """The heel's point on a paw's sole in the toe joint's frame (3,), metres."""
+    positions, rotations = skeleton.rest_world
+    heel = positions[foot.ankle] + rot.rotate(rotations[foot.ankle], foot.heel)
+    return np.asarray(rot.inv_rotate(rotations[foot.toe], heel - positions[foot.toe]))
 
 
 def _per_contact(clip: Clip, measure: _Measure) -> PerContact:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import rotations as rot
+from .animal import girdles
 from .clip import BoolArray, Clip
 from .metrics_basics import hips_speed, intervals, low_pass, pelvis, windowed
 from .rotations import Array
@@ -47,7 +48,8 @@ def root_path_error(clip: Clip, curve: Array, cyclic: bool = False) -> Array:
 def hips_path_error(clip: Clip, curve: Array, cyclic: bool = False) -> Array:
     """Path error of the hips (f,): distance to the curve of the hips low-passed at 1.5 Hz, metres.
 
-    That filter keeps most of the natural sway: 0.6 to 1.1 cm mean, 1.5 to 2 cm greatest is the floor.
+    That filter keeps most of the natural sway: 0.6 to 1.1 cm mean, 1.5 to 2 cm greatest is the floor. Of four legs the
+    middle between hips and shoulders counts.
     """
     return distance_to_polyline(low_pass(pelvis(clip)[:, :2], HIPS_CUTOFF_HZ, clip.fps), curve, cyclic)
 
@@ -55,9 +57,12 @@ def hips_path_error(clip: Clip, curve: Array, cyclic: bool = False) -> Array:
 def body_facing(clip: Clip) -> Array:
     """Yaw (f,) the body faces, unwrapped radians: square to hips and shoulders, low-passed at 0.7 Hz.
 
-    Shoulders are left out where the skeleton has none.
+    Shoulders are left out where the skeleton has none. Four legs face from their hips to their shoulders.
     """
     positions = clip.world[0]
+    if clip.skeleton.four_legged:
+        hind, fore = girdles(clip.skeleton, positions)
+        return low_pass(np.unwrap(rot.yaw_of_direction((fore - hind)[:, :2])), FACING_CUTOFF_HZ, clip.fps)
     across = np.zeros((len(clip), 2))
     for part in ("hip", "shoulder"):
         if all(clip.skeleton.has(f"{side}_{part}") for side in ("left", "right")):

@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from . import rotations as rot
+from .animal import contact_points
 from .clip import Clip
 from .metrics_basics import difference, low_pass
 from .rotations import Array
+from .skeleton import Skeleton
 
 #: Sway is what the hips do above this frequency, Hz; strides are faster, bends of the path slower.
 SWAY_CUTOFF_HZ = 0.35
@@ -18,24 +20,39 @@ SWAY_CUTOFF_HZ = 0.35
 SWAY_TURN_LIMIT = 1.0
 
 
+def knee_joints(skeleton: Skeleton) -> tuple[int, ...]:
+    """The knees; of four legs stifle and hock, elbow and wrist of each: the two joints that follow a leg's first."""
+    if not skeleton.four_legged:
+        return tuple(foot.knee for foot in skeleton.feet)
+    return tuple(joint for foot in skeleton.feet for joint in foot.chain[1:3])
+
+
 def knee_angles(clip: Clip) -> Array:
-    """Flexion (f, legs) of the knees: angle between thigh and shank, radians; 0 is a straight leg."""
-    positions = clip.world[0]
+    """Flexion (f, knees) of `knee_joints`: angle between thigh and shank, radians; 0 is a straight leg."""
+    positions, skeleton = clip.world[0], clip.skeleton
+    lines: list[list[Array]] = []
+    if skeleton.four_legged:
+        ends = contact_points(skeleton, *clip.world)
+        for number, foot in enumerate(skeleton.feet):
+            points = [*(positions[:, joint] for joint in foot.chain), ends[:, number]]
+            lines += [points[at : at + 3] for at in range(len(foot.chain[1:3]))]
+    else:
+        lines = [[positions[:, joint] for joint in (foot.hip, foot.knee, foot.ankle)] for foot in skeleton.feet]
     found = []
-    for foot in clip.skeleton.feet:
-        thigh = positions[:, foot.knee] - positions[:, foot.hip]
-        shank = positions[:, foot.ankle] - positions[:, foot.knee]
+    for above, knee, below in lines:
+        thigh, shank = knee - above, below - knee
         cross = np.linalg.norm(np.cross(thigh, shank), axis=-1)
         found.append(np.arctan2(cross, np.sum(thigh * shank, axis=-1)))
     return np.stack(found, axis=1)
 
 
 def knee_acceleration(clip: Clip) -> Array:
-    """|Angular acceleration| (f, legs) of the knees, degrees/s^2; NaN at the first and last frame.
+    """|Angular acceleration| (f, knees) of the knees, degrees/s^2; NaN at the first and last frame.
 
-    Second central difference of the knee joint's own rotation, as rotation vectors.
+    Second central difference of the knee joint's own rotation, as rotation vectors. The knees are
+    `knee_joints`.
     """
-    knees = np.array([foot.knee for foot in clip.skeleton.feet])
+    knees = np.array(knee_joints(clip.skeleton))
     rotations = clip.rotations[:, knees]
     out = np.full(rotations.shape[:2], np.nan)
     if len(clip) > 2:

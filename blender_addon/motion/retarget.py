@@ -14,9 +14,8 @@ from .ik import knee_hinge, solve_leg
 from .root_track import body_yaw
 from .rotations import Array
 from .skeleton import BIPED_ROLES, SIDES, Skeleton
+from .turning import NECK, SPINE, forward_rest, trunk_turns, turns_away
 
-SPINE: tuple[str, ...] = tuple(role for role in BIPED_ROLES if role.startswith("spine_"))
-NECK: tuple[str, ...] = tuple(role for role in BIPED_ROLES if role.startswith("neck"))
 #: Feet more than so many times as large for their legs as the source's are turned less.
 LARGE_FEET = 1.6
 #: Limb bones: role -> role at the bone's other end. Their directions in the two reference poses are aligned.
@@ -173,8 +172,10 @@ def _check_roles(source: Skeleton, target: Skeleton) -> None:
 
 def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
     """World rotations (frames, b, 4) of the target's joints, by what the source's do."""
-    from_rest, to_rest = _forward_rest(source), _forward_rest(target)
-    wanted = _target_turns(_turns(clip, source, from_rest[1]), target)
+    from_rest, to_rest = forward_rest(source), forward_rest(target)
+    away = turns_away(clip, source, from_rest[1], BIPED_ROLES)
+    wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE + NECK}
+    wanted |= trunk_turns(away, target)
     _calm_feet(wanted, source, target)
     aligned = _alignments(source, target, from_rest[0], to_rest[0])
     world = np.empty((len(clip), len(target), 4))
@@ -206,44 +207,6 @@ def _foot_share(skeleton: Skeleton) -> float:
     """Length of the feet, ankle to ball, in leg lengths."""
     lengths = [float(np.linalg.norm(foot.ball)) for foot in skeleton.feet]
     return float(np.mean(lengths)) / skeleton.leg_length
-
-
-def _forward_rest(skeleton: Skeleton) -> tuple[Array, Array]:
-    """Rest positions and world rotations, turned to face -Y."""
-    positions, rotations = skeleton.rest_world
-    back = rot.from_yaw(-body_yaw(skeleton, positions[None])[0])
-    return rot.rotate(back, positions), rot.mul(back, rotations)
-
-
-def _turns(clip: Clip, source: Skeleton, rest: Array) -> dict[str, Array]:
-    """World rotation (frames, 4) of each role's joint away from the reference pose."""
-    _, world = source.fk(clip.hips, clip.rotations)
-    return {
-        role: rot.mul(world[:, source.index(role)], rot.inv(rest[source.index(role)]))
-        for role in BIPED_ROLES
-        if source.has(role)
-    }
-
-
-def _target_turns(away: dict[str, Array], target: Skeleton) -> dict[str, Array]:
-    """What each of the target's roles shall do; roles that nothing tells about are left out."""
-    chain = [away["hips"]] + [away[role] for role in SPINE if role in away]
-    wanted = {role: turn for role, turn in away.items() if target.has(role) and role not in SPINE + NECK}
-    count = sum(target.has(role) for role in SPINE)
-    for number, role in enumerate((role for role in SPINE if target.has(role)), start=1):
-        at = number / count * (len(chain) - 1)
-        low = min(int(at), max(len(chain) - 2, 0))
-        wanted[role] = rot.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], at - low)
-    necks = [role for role in NECK if target.has(role)]
-    known = [away[role] for role in NECK if role in away]
-    if necks and (known or "head" in away):
-        way = [chain[-1], *known, away["head"] if "head" in away else known[-1]]
-        for number, role in enumerate(necks, start=1):
-            # The last neck bone turns as the source's last one; without one, all share the way to the head.
-            at = number / len(necks) * (len(way) - 2) if len(way) > 2 else number / (len(necks) + 1)
-            low = min(int(at), len(way) - 2)
-            wanted[role] = rot.slerp(way[low], way[low + 1], at - low)
-    return wanted
 
 
 def _alignments(source: Skeleton, target: Skeleton, from_rest: Array, to_rest: Array) -> dict[str, Array]:
