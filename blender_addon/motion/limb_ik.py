@@ -188,12 +188,13 @@ class _Flexion:
         for _ in range(_ROUNDS):
             reach, slope = self.distance(u)
             error = reach - wished
-            if np.all((np.abs(error) < tolerance) | (high - low < 1e-13)):
+            done = (np.abs(error) < tolerance) | (high - low < 1e-13)
+            if np.all(done):
                 break
             low, high = np.where(error > 0.0, u, low), np.where(error > 0.0, high, u)
             with np.errstate(divide="ignore", invalid="ignore"):
                 step = u - error / slope
-            u = np.where((step > low) & (step < high), step, 0.5 * (low + high))
+            u = np.where(done, u, np.where((step > low) & (step < high), step, 0.5 * (low + high)))
         return u
 
 
