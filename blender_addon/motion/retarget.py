@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from .clip import Clip
 from .contacts import flat_frames
 from .errors import RigError
 from .ik import knee_hinge, solve_leg
+from .retarget_animal import check_alike, retarget_animal
 from .root_track import body_yaw
 from .rotations import Array
 from .skeleton import BIPED_ROLES, SIDES, Skeleton
@@ -111,7 +113,7 @@ def retarget(
     *,
     scale_travel: bool = True,
     keep_steps: bool = True,
-    stance: tuple[float, float] | None = None,
+    stance: Sequence[float] | None = None,
     above_ground: bool = False,
     source_reference: Array | None = None,
     target_reference: Array | None = None,
@@ -134,8 +136,8 @@ def retarget(
         scale_travel: scale the way along the ground by leg length too, so that steps fit it. When false the
             root keeps its track.
         keep_steps: let the legs reach for the source's steps.
-        stance: heights of the source's left and right toe joint when the feet stand flat, metres, where its captured
-            legs do not agree with its skeleton (`stance_heights`).
+        stance: heights of the source's toe joints, or of four legs' contact points, when the feet stand flat, metres,
+            where its captured legs do not agree with its skeleton (`stance_heights`).
         above_ground: keep the soles of the balls from sinking under height 0.
         source_reference, target_reference: reference poses, rotations in the parents' frames (b, 4); the rest
             poses when not given. Both should stand upright with flat feet; where they face does not matter.
@@ -144,14 +146,21 @@ def retarget(
         A clip on ``target`` with the contacts of ``clip`` and its root, scaled like its travel.
 
     Raises:
-        RigError: a required role is missing.
+        RigError: a required role is missing, or one has two legs and the other four.
     """
+    check_alike(clip.skeleton, target)
     _check_roles(clip.skeleton, target)
     output, source = target, clip.skeleton
     if source_reference is not None:
         source = posed_rest(source, source_reference)
     if target_reference is not None:
         target = posed_rest(target, target_reference)
+    if target.four_legged:
+        made = retarget_animal(
+            clip, source, target, scale_travel=scale_travel, keep_steps=keep_steps, stance=stance,
+            above_ground=above_ground,
+        )  # fmt: skip
+        return replace(made, skeleton=output)
     world = _turned(clip, source, target)
     scale = target.leg_length / source.leg_length
     hips, root = _hips_and_root(clip, source, target, world[:, 0], scale, scale if scale_travel else 1.0)
@@ -254,7 +263,7 @@ def _hips_and_root(
 
 
 def _ball_goals(
-    clip: Clip, source: Skeleton, target: Skeleton, root: Array, scale: float, stance: tuple[float, float] | None
+    clip: Clip, source: Skeleton, target: Skeleton, root: Array, scale: float, stance: Sequence[float] | None
 ) -> Array:
     """Where the target's toe joints shall be (frames, 2, 3).
 
