@@ -106,14 +106,15 @@ _KHRONOS = Truth(
 
 
 def _quaternius(tail: int) -> Truth:
-    # Paws hang on IK bones (IKFrontLeg, FF), which are no part of the legs.
+    # Paws are IK bones, which hang on no leg.
     return Truth(
         "quadruped", ("L", "R"),
         {"root": "Body", "hips": "Back", **_numbered("spine", "Torso Torso2 Torso3"),
          **_numbered("neck", "Neck1 Neck2 Neck3"), "head": "Head",
          **_numbered("tail", " ".join(f"Tail{k}" for k in range(1, tail + 1)))},
         {"scapula": "FrontShoulder.{s}", "shoulder": "FrontUpperLeg.{s}", "elbow": "FrontLowerLeg.{s}",
-         "hip": "BackLeg.{s}", "knee": "BackUpperLeg.{s}", "hock": "BackLowerLeg.{s}"},
+         "wrist": "IKFrontLeg.{s}", "fore_paw": "FF.{s}", "hip": "BackLeg.{s}", "knee": "BackUpperLeg.{s}",
+         "hock": "BackLowerLeg.{s}", "hind_paw": "IKBackLeg.{s}", "hind_hoof": "FFB.{s}"},
     )  # fmt: skip
 
 

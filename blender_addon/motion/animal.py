@@ -5,6 +5,7 @@ Legs are always in the order of `LEGS`, the left hind first: phase lags of gaits
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,15 @@ def leg_roles(leg: str) -> tuple[str, ...]:
     """Roles of a leg's joints, top first, whether or not a skeleton has them."""
     side, end = leg.split("_")
     return tuple(f"{side}_{part}" for part in (HIND_CHAIN if end == "hind" else FORE_CHAIN))
+
+
+def above_in_leg(role: str, roles: Container[str]) -> str | None:
+    """Of a leg's joint the next one above it among ``roles``; None for a leg's first joint and for other parts."""
+    for leg in LEGS:
+        chain = leg_roles(leg)
+        if role in chain:
+            return next((above for above in reversed(chain[: chain.index(role)]) if above in roles), None)
+    return None
 
 
 def leg_joints(skeleton: Skeleton, leg: str) -> tuple[int, ...]:

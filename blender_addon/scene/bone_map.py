@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..motion.bone_names import CENTRE_WORDS
 from ..motion.bone_tree import BoneTree
+from ..motion.detached import detached_paws
 from ..motion.errors import RigError
 from ..motion.mapping import BoneFinding, map_bones
 from ..motion.roles import FAMILIES, plain_name, roles_by_name
@@ -164,6 +165,10 @@ def guess(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneMap:
         bones[ROOT_ROLE] = root
         sure[ROOT_ROLE] = 1.0 if named else 0.7
         reasons[ROOT_ROLE] = "its name" if named else "the hips and everything else hang on it"
+    if finding.kind == "quadruped" and not finding.problem:
+        for role, bone in detached_paws(tree, bones):
+            bones[role], sure[role] = bone, 0.7
+            reasons[role] = "it lies where the leg ends, though it hangs on no leg"
     return BoneMap(bones, sure, reasons, family, finding.kind, finding.problem, finding.remedy)
 
 

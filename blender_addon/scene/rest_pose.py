@@ -123,9 +123,9 @@ def read_rest(
     number = {role: index for index, role in enumerate(order)}
     own = joints[0][:count], joints[1][:count]
     _check_lengths(bones, number, own[1])
-    world, places = _reference(ob, bones, order, own, parents)
+    world, places = in_reference(ob, bones, order, own, parents)
     world, places = rot.mul(rotation, world), rot.rotate(rotation, places * scale)
-    stand = _standing(ob, places, number, rotation)
+    stand = stood_up(ob, _up(places, number), rotation, "stands on its head")
     world, places = rot.mul(stand, world), rot.rotate(stand, places)
     left = places[number["left_hip"]] - places[number["right_hip"]]
     if np.linalg.norm(left[:2]) < 1e-6:
@@ -136,21 +136,30 @@ def read_rest(
     lengths = np.array([ob.data.bones[bones[role]].length * scale for role in order])
     tails = np.stack([np.zeros(count), lengths, np.zeros(count)], axis=-1)
     _plausible_feet(tails, places, world, number)
-    offsets, local = np.array(places), np.array(world)
-    above = np.array([number[parents[role] or ""] for role in order[1:]])
-    offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
-    local[1:] = rot.inv_mul(world[above], world[1:])
-    names = tuple(bones[role] for role in order)
-    roles = dict(zip(order, names, strict=True))
-    skeleton = Skeleton(names, (-1, *above.tolist()), offsets, local, tails, roles)
+    skeleton = hung(bones, order, parents, world, places, tails)
     found = soles.measured(ob, skeleton, own, scale)
     ground = soles.lowest(skeleton, found) if found else _ground(places, world, tails, number)
+    offsets = np.array(skeleton.offsets)
     offsets[0] = [0.0, 0.0, places[0, 2] - ground]
     toes = [number[role] for role in ("left_toe", "right_toe") if role in number]
     leg = skeleton.leg_length
     ball = float(np.clip(np.mean(places[toes, 2]) - ground, 0.004, 0.25)) if toes else 0.023 * leg
     skeleton = replace(skeleton, offsets=offsets, ball_height=ball, soles=found, tails=_toeless(tails, found, number))
     return RestPose(skeleton, facing, rot.mul(stand, rotation), ground, bool(found))
+
+
+def hung(
+    bones: Mapping[str, str], order: Sequence[str], parents: Mapping[str, str | None], world: Array, places: Array,
+    tails: Array,
+) -> Skeleton:  # fmt: skip
+    """The skeleton of joints by their rotations (b, 4) and places (b, 3) in the world, each on its parent."""
+    number = {role: index for index, role in enumerate(order)}
+    offsets, local = np.array(places), np.array(world)
+    above = np.array([number[parents[role] or ""] for role in order[1:]])
+    offsets[1:] = rot.inv_rotate(world[above], places[1:] - places[above])
+    local[1:] = rot.inv_mul(world[above], world[1:])
+    names = tuple(bones[role] for role in order)
+    return Skeleton(names, (-1, *above.tolist()), offsets, local, tails, dict(zip(order, names, strict=True)))
 
 
 def _check_lengths(bones: Mapping[str, str], number: Mapping[str, int], places: Array) -> None:
@@ -167,7 +176,7 @@ def _check_lengths(bones: Mapping[str, str], number: Mapping[str, int], places: 
                 )
 
 
-def _reference(
+def in_reference(
     ob: bpy.types.Object, bones: Mapping[str, str], order: Sequence[str], own: tuple[Array, Array],
     parents: Mapping[str, str | None],
 ) -> tuple[Array, Array]:  # fmt: skip
@@ -189,8 +198,8 @@ def _reference(
     return world, places
 
 
-def _standing(ob: bpy.types.Object, places: Array, number: Mapping[str, int], rotation: Array) -> Array:
-    """Rotation (4,) in the world that puts a body that lies on its feet; nothing for one that stands."""
+def _up(places: Array, number: Mapping[str, int]) -> Array:
+    """Where a two-legged body points (3,), unit: from its feet to its hips and on to its head."""
     feet = 0.5 * (places[number["left_ankle"]] + places[number["right_ankle"]])
     hips = 0.5 * (places[number["left_hip"]] + places[number["right_hip"]])
     up = (hips - feet) / max(float(np.linalg.norm(hips - feet)), 1e-12)
@@ -198,13 +207,24 @@ def _standing(ob: bpy.types.Object, places: Array, number: Mapping[str, int], ro
     if trunk:
         line = places[number[trunk[0]]] - hips
         up = up + line / max(float(np.linalg.norm(line)), 1e-12)
-    up = up / max(float(np.linalg.norm(up)), 1e-12)
+    return np.asarray(up / max(float(np.linalg.norm(up)), 1e-12))
+
+
+def stood_up(ob: bpy.types.Object, up: Array, rotation: Array, fallen: str) -> Array:
+    """Rotation (4,) in the world that puts a body that lies on its feet; nothing for one that stands.
+
+    Args:
+        ob: the armature.
+        up: where the body's upper end points (3,), unit.
+        rotation: of the armature object.
+        fallen: what is said of a body that is upside down.
+    """
     lean = float(np.arccos(np.clip(up @ UP, -1.0, 1.0)))
     if lean < _LEANS:
         return rot.IDENTITY
     if lean > _FALLS:
         raise RigError(
-            f"The rest pose of {ob.name!r} stands on its head",
+            f"The rest pose of {ob.name!r} {fallen}",
             "Turn the armature object upright (R X 180), apply the rotation (Ctrl A), or mend the bone map",
         )
     axes = rot.rotate(rotation, np.concatenate([np.eye(3), -np.eye(3)]))

@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
+from ..motion import animal
 from ..motion import rotations as rot
 from ..motion.bone_tree import BoneTree
 from ..motion.errors import RigError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from . import rigify
-from .bone_map import ROLES, ROOT_ROLE, BoneMap, guess
+from .bone_map import ROOT_ROLE, BoneMap, guess
 from .controls import Control, bones_above, plain_controls, rigify_controls
 from .rest_pose import RestPose, object_frame, read_rest, reference_pose
+from .rest_pose_animal import read_animal_rest
 
 #: Custom property of an armature object that holds a corrected bone map (JSON).
 MAP_PROPERTY = "gaitsmith_bones"
@@ -137,8 +139,6 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     rotation, place, scale = object_frame(ob)
     found = bones or kept_map(ob) or guess_map(ob)
     found.check(ob.data.bones.keys())
-    if found.kind == "quadruped":
-        raise RigError(f"The armature {ob.name!r} has four legs; this walks on two", "Choose a character with two legs")
     seen, order, parents, joints, generated = _at_rest(ob, found, rotation, scale)
     root = found.bones.get(ROOT_ROLE)
     skeleton = seen.skeleton
@@ -168,8 +168,6 @@ def rest_of(ob: bpy.types.Object) -> RestPose:
     rotation, _, scale = object_frame(ob)
     found = kept_map(ob) or guess_map(ob)
     found.check(ob.data.bones.keys())
-    if found.kind == "quadruped":
-        raise RigError(f"The armature {ob.name!r} has four legs; this walks on two", "Choose a source with two legs")
     return _at_rest(ob, found, rotation, scale)[0]
 
 
@@ -177,7 +175,7 @@ def _at_rest(
     ob: bpy.types.Object, found: BoneMap, rotation: Array, scale: float
 ) -> tuple[RestPose, list[str], dict[str, str | None], tuple[Array, Array], bool]:
     """The rest pose, roles in order, their parents, rest of joints and root in the armature; whether Rigify made it."""
-    names = [role for role in ROLES if role in found.bones and role != ROOT_ROLE]
+    names = [role for role in found.roles if role in found.bones and role != ROOT_ROLE]
     generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
     parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
     order = _parents_first(names, parents)
@@ -186,7 +184,8 @@ def _at_rest(
     if root is None:
         rest = np.concatenate([rest, np.eye(4)[None]])
     joints = rot.from_matrix(rest[:, :3, :3]), rest[:, :3, 3]
-    seen = read_rest(ob, found.bones, order, parents, joints, rotation, scale)
+    read = read_animal_rest if found.kind == "quadruped" else read_rest
+    seen = read(ob, found.bones, order, parents, joints, rotation, scale)
     return seen, order, parents, joints, generated
 
 
@@ -232,7 +231,8 @@ def _joint_parents(ob: bpy.types.Object, bones: Mapping[str, str], generated: bo
             above = rigify.carrier(bone, tree, bones, own=role)
             parents[role] = "hips" if above in (None, ROOT_ROLE) else above
         else:
-            parents[role] = next((roles[name] for name in bones_above(ob, bone) if name in roles), "hips")
+            over = next((roles[name] for name in bones_above(ob, bone) if name in roles), None)
+            parents[role] = over or animal.above_in_leg(role, bones) or "hips"
     over = [name for name in bones_above(ob, bones["hips"]) if name in roles] if not generated else []
     if over:
         raise RigError(

@@ -9,12 +9,14 @@ import numpy as np
 
 from ..motion import rotations as rot
 from ..motion.rotations import Array
-from ..motion.skeleton import SIDES, Skeleton, Sole
+from ..motion.skeleton import SIDES, Foot, Skeleton, Sole
 
 #: A vertex belongs to a foot with at least this share of its weight.
 _SHARE = 0.5
 #: Fewer vertices make no foot.
 _LEAST = 12
+#: A paw's last joint is no higher than this share of its leg; legs without paw bones end at the hock.
+_PAW = 0.75
 
 #: (mesh, its points, what was looked for) -> points: bakes and previews ask for the same again and again.
 _known: dict[tuple[object, ...], Array] = {}
@@ -101,6 +103,57 @@ def measured(
     return found if len(found) == 2 else {}
 
 
+def measured_paws(
+    ob: bpy.types.Object, skeleton: Skeleton, rest: tuple[Array, Array], scale: float
+) -> dict[str, Sole]:
+    """Leg -> sole under its paw or hoof, for a four-legged character whose mesh tells; arguments as of `measured`.
+
+    Where the toes lie on the ground the leg stands under their joint; where the leg's last joint is above the
+    ground, on the middle of what touches it.
+    """
+    positions, rotations = skeleton.rest_world
+    found = {}
+    for foot in skeleton.feet:
+        clouds = []
+        below = {joint: _below(ob, skeleton.names[joint]) for joint in (foot.ankle, foot.toe)}
+        if foot.toe != foot.ankle:
+            below[foot.ankle] = below[foot.ankle] - below[foot.toe]
+        for joint, bones in below.items():
+            points = foot_points(ob, sorted(bones)) if bones else np.empty((0, 3))
+            local = rot.inv_rotate(rest[0][joint], (points - rest[1][joint]) * scale)
+            clouds.append(positions[joint] + rot.rotate(rotations[joint], local))
+        sole = _paw(np.concatenate(clouds), skeleton, foot)
+        if sole is not None:
+            found[foot.side] = sole
+    return found if len(found) == len(skeleton.feet) else {}
+
+
+def _paw(points: Array, skeleton: Skeleton, foot: Foot) -> Sole | None:
+    """The sole under the vertices of a paw or hoof (n, 3); None where they cannot be those of one."""
+    if len(points) < _LEAST:
+        return None
+    positions, rotations = skeleton.rest_world
+    ground = float(np.percentile(points[:, 2], 1.0))
+    top, over = float(positions[foot.hip, 2]) - ground, float(positions[foot.toe, 2]) - ground
+    if not (0.0 < over < top and over < _PAW * top):
+        return None
+    near = points[points[:, 2] < ground + 0.35 * over]
+    back, front = float(near[:, 1].max()), float(near[:, 1].min())
+    across = 0.5 * float(near[:, 0].min() + near[:, 0].max())
+    if back - front > 0.8 * top:
+        return None
+    flat = foot.toe != foot.ankle
+
+    def local(joint: int, x: float, y: float) -> Array:
+        return rot.inv_rotate(rotations[joint], np.array([x, y, ground]) - positions[joint])
+
+    at = float(positions[foot.toe, 1])
+    if not flat or not front <= at <= back:
+        at = 0.5 * (back + front)
+    ball = local(foot.ankle, float(positions[foot.toe, 0]) if flat else across, at)
+    return Sole(ball if flat else local(foot.ankle, across, back), ball, local(foot.toe, across, front))
+
+
 def _below(ob: bpy.types.Object, bone: str) -> set[str]:
     return {bone, *(child.name for child in ob.data.bones[bone].children_recursive)}
 
@@ -150,7 +203,7 @@ def lowest(skeleton: Skeleton, soles: Mapping[str, Sole]) -> float:
     """Height of the lowest measured sole in the rest pose."""
     positions, rotations = skeleton.rest_world
     heights = []
-    for side, sole in soles.items():
-        ankle = skeleton.index(f"{side}_ankle")
+    for foot in skeleton.feet:
+        sole, ankle = soles[foot.side], foot.ankle
         heights.append(float((positions[ankle] + rot.rotate(rotations[ankle], sole.ball))[2]))
     return min(heights)
