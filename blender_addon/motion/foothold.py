@@ -74,10 +74,12 @@ def _sole_normals(terrain: Terrain, spots: Array, ahead: Array, heel_length: flo
     """Normals (n, 3): along the foot through ball and heel, unless the heel is over an edge; across by the sides."""
     left = np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
     middle = terrain.height(spots)
-    behind = (middle - terrain.height(spots - heel_length * ahead)) / heel_length
+    share = np.linspace(0.125, 1.0, 8)
+    under = middle - terrain.height(spots - heel_length * share[:, None, None] * ahead)
+    behind = under[-1] / heel_length
     half = (middle - terrain.height(spots - 0.5 * heel_length * ahead)) / (0.5 * heel_length)
     close = (terrain.height(spots + 0.02 * ahead) - terrain.height(spots - 0.04 * ahead)) / 0.06
-    even = np.abs((half - behind) * heel_length) < 0.03
+    even = np.abs(under - share[:, None] * under[-1]).max(axis=0) < 0.015
     along = np.where(even, behind, np.where(np.abs(half - close) < 0.25, half, close))
     across = (terrain.height(spots + _HALF_WIDTH * left) - terrain.height(spots - _HALF_WIDTH * left)) / (
         2.0 * _HALF_WIDTH

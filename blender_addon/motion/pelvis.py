@@ -31,6 +31,11 @@ _SOFT = 0.005
 _GIVE = 5e-4
 #: So many metres for each radian the foot gives at least, however straight the leg.
 _LEAST_LEVER = 0.01
+#: Radians by which a heel rises early to spare its knee one rad/s^2 of acceleration, within so many seconds of the
+#: foot's leaving the ground; rises of a fraction of a degree count less.
+_ROLL, _PUSH, _SMALL_ROLL = 2e-3, 0.15, np.radians(0.3)
+#: A heel that rises saves its leg at least this share of the foot's length, for each radian.
+_LEAST_GAIN = 0.3
 #: Calming stretches no knee beyond this, radians: a straight knee has no defined plane.
 _STRAIGHT = 0.06
 
@@ -108,11 +113,7 @@ def roll_heel(
     size = float(np.linalg.norm(motion.shape.ball))
     useful = minimum_jerk(gain / (0.5 * size))
     angle = share * useful * np.maximum(excess, 0.0) / np.maximum(gain, 0.4 * size)
-    angle = bridge(
-        _MAX_ROLL * np.tanh(angle / _MAX_ROLL)[:, None], falls.stands, fps,
-        timing=[(0.0, 0.7)] * max(len(falls.stands) - 1, 0),
-    )[:, 0]  # fmt: skip
-    return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))
+    return _lift_heel(target, left, _MAX_ROLL * np.tanh(angle / _MAX_ROLL), falls, fps)
 
 
 def ease_ankle(
@@ -132,10 +133,8 @@ def ease_ankle(
     limit = np.maximum(_MAX_LEAN, lean(own_shin, motion.rotation))
     width = np.radians(6.0)
     angle = 0.8 * soft_positive(lean(shin, target.rotation) - limit - width, 0.5 * width)
-    timing = [(0.0, 0.7)] * max(len(falls.stands) - 1, 0)
-    angle = bridge(_MAX_ROLL * np.tanh(angle / _MAX_ROLL)[:, None], falls.stands, fps, timing=timing)[:, 0]
     left = rot.rotate(target.rotation, motion.shape.left)
-    return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))
+    return _lift_heel(target, left, _MAX_ROLL * np.tanh(angle / _MAX_ROLL), falls, fps)
 
 
 def pelvis_drop(
@@ -168,6 +167,74 @@ def draw_in_swing(motion: FootMotion, target: FootTarget, leg: Leg, raised: Arra
     return replace(target, ball=target.ball - (pull / np.maximum(distance, 1e-6))[:, None] * reach)
 
 
+@dataclass(frozen=True)
+class _Knee:
+    """The knee that a foot's target leads to, over time.
+
+    Attributes:
+        reach: from hip to ankle (f, 3), metres.
+        distance: its length (f,).
+        upper, lower: lengths of thigh and shin (f,), metres.
+    """
+
+    reach: Array
+    distance: Array
+    upper: Array
+    lower: Array
+
+    @classmethod
+    def of(cls, motion: FootMotion, target: FootTarget, leg: Leg, raised: Array) -> _Knee:
+        """With the hips moved up by ``raised`` (f,), metres."""
+        reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
+        upper = np.linalg.norm(leg.knee - leg.hip, axis=1)
+        return cls(reach, np.linalg.norm(reach, axis=1), upper, leg.full - upper)
+
+    def bend(self, length: Array) -> Array:
+        """Flexion (f,), radians, of a leg that is stretched to a length (f,)."""
+        cosine = (length**2 - self.upper**2 - self.lower**2) / (2.0 * self.upper * self.lower)
+        return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+    @property
+    def lever(self) -> Array:
+        """Metres that a leg shortens (f,) for each radian that it bends."""
+        sine = np.sin(self.bend(self.distance))
+        return np.asarray(self.upper * self.lower * sine / np.maximum(self.distance, 1e-6))
+
+    @property
+    def give(self) -> Array:
+        """Price (f,), for `calm`, of a bend by the foot's giving way along the leg."""
+        return np.asarray((self.lever**2 + _LEAST_LEVER**2) / _GIVE**2)
+
+
+def push_off(
+    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: Leg, raised: Array, fps: float
+) -> FootTarget:
+    """Let a heel rise early, about its ball, where the knee would jerk as the foot leaves the ground.
+
+    A leg that is stretched over a locked foot until its last frame, as up a stair, snaps from stretching to bending:
+    people bend it while they push off. The heel comes down again in the first part of the swing.
+
+    Args:
+        raised: how far the hips are moved up (f,), metres.
+    """
+    knee = _Knee.of(motion, target, leg, raised)
+    left = rot.rotate(target.rotation, motion.shape.left)
+    arm = knee.reach + leg.hip + raised[:, None] * UP - target.ball
+    gain = -np.sum(np.cross(left, arm) * knee.reach, axis=1) / np.maximum(knee.distance, 1e-6)
+    gain = np.maximum(gain, _LEAST_GAIN * float(np.linalg.norm(motion.shape.ball)))
+    by_heel = (np.maximum(knee.lever, _LEAST_LEVER) / gain / _ROLL) ** 2
+    ends = [*(first for first, _ in falls.stands[1:]), len(raised)]
+    gaps = [
+        (max(first + (last - first) // 3, last - round(_PUSH * fps)), end)
+        for (first, last), end in zip(falls.stands, ends, strict=False) if last < len(raised)
+    ]  # fmt: skip
+    price = np.where(target.contact, by_heel, knee.give)
+    change = calm(knee.bend(knee.distance), knee.bend(leg.own), price, gaps, fps)
+    asked = np.where(target.contact, knee.lever * change / gain, 0.0)
+    angle = np.maximum(soft_positive(asked, _SMALL_ROLL) - 0.5 * _SMALL_ROLL, 0.0)
+    return _lift_heel(target, left, _MAX_ROLL * np.tanh(angle / _MAX_ROLL), falls, fps)
+
+
 def calm_knee(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, fps: float) -> FootTarget:
     """Let a swinging foot give way along its leg where its knee would jerk.
 
@@ -178,20 +245,17 @@ def calm_knee(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, f
     Args:
         raised: how far the hips are moved up (f,), metres.
     """
-    reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
-    distance = np.linalg.norm(reach, axis=1)
-    upper = np.linalg.norm(leg.knee - leg.hip, axis=1)
-    lower = leg.full - upper
-
-    def bend(length: Array) -> Array:
-        cosine = (length**2 - upper**2 - lower**2) / (2.0 * upper * lower)
-        return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
-
-    asked = bend(distance)
-    lever = upper * lower * np.sin(asked) / np.maximum(distance, 1e-6)
-    price = (lever**2 + _LEAST_LEVER**2) / _GIVE**2
-    change = calm(asked, bend(leg.own), price, runs(~target.contact), fps)
+    knee = _Knee.of(motion, target, leg, raised)
+    asked = knee.bend(knee.distance)
+    change = calm(asked, knee.bend(leg.own), knee.give, runs(~target.contact), fps)
     calmed = np.maximum(asked + change, np.minimum(asked, _STRAIGHT))
-    length = np.sqrt(upper**2 + lower**2 + 2.0 * upper * lower * np.cos(calmed))
-    pull = np.where(change != 0.0, distance - length, 0.0)
-    return replace(target, ball=target.ball - (pull / np.maximum(distance, 1e-6))[:, None] * reach)
+    length = np.sqrt(knee.upper**2 + knee.lower**2 + 2.0 * knee.upper * knee.lower * np.cos(calmed))
+    pull = np.where(change != 0.0, knee.distance - length, 0.0)
+    return replace(target, ball=target.ball - (pull / np.maximum(knee.distance, 1e-6))[:, None] * knee.reach)
+
+
+def _lift_heel(target: FootTarget, left: Array, angle: Array, falls: Footfalls, fps: float) -> FootTarget:
+    """Raise a standing foot's heel about its ball by an angle (f,), and lower it in the first part of the swing."""
+    timing = [(0.0, 0.7)] * max(len(falls.stands) - 1, 0)
+    angle = bridge(angle[:, None], falls.stands, fps, timing=timing)[:, 0]
+    return replace(target, rotation=rot.mul(rot.exp(left * angle[:, None]), target.rotation))

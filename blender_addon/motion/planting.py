@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from . import rotations as rot
-from .bridging import BoolArray
+from .animal_planting import plant_animal
 from .clearance import clear_swings, lay_toes, push_toes, touch_ground
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
-from .footfalls import Footfalls, StepLimits, find_footfalls
+from .footfalls import Footfalls, find_footfalls
 from .foothold import find_footholds
 from .ik import knee_hinge, solve_leg
 from .pelvis import (
@@ -23,62 +23,18 @@ from .pelvis import (
     draw_in_swing,
     ease_ankle,
     pelvis_drop,
+    push_off,
     roll_heel,
 )
+from .planted import Planted, PlantSettings
 from .proportions import SizedGround, sized
 from .rotations import Array
 from .terrain import FlatGround, Terrain
 
+__all__ = ["USUAL_LEG", "Planted", "PlantSettings", "plant_feet"]
+
 #: Settings hold for legs of this length, metres; for legs this many times as long or short, too.
 USUAL_LEG, _ALIKE = 0.87, 1.25
-
-
-@dataclass(frozen=True)
-class PlantSettings:
-    """What planting may do; lengths for legs of `USUAL_LEG`.
-
-    Attributes:
-        steps: when locks are broken by inserted steps.
-        step_height: lift of an inserted step, metres.
-        clearance: height asked for in the middle of a swing, metres.
-        least_clearance: of the whole sole, asked for in the middle of every swing, metres; people clear 1 to 2 cm.
-        max_twist: a locked foot turns along with the body beyond this angle, radians.
-        knee_follow: share of a foot's turn that the knee follows, 0 to 1.
-        reach: a leg may be stretched to this share of its length, or as far as the source's was.
-        pelvis_cutoff: the body follows the ground's height below this frequency, Hz.
-        foothold_search: greatest shift of a foot along itself to find even ground, metres.
-    """
-
-    steps: StepLimits = field(default_factory=StepLimits)
-    step_height: float = 0.05
-    clearance: float = 0.015
-    least_clearance: float = 0.013
-    max_twist: float = np.radians(30.0)
-    knee_follow: float = 0.5
-    reach: float = 0.975
-    pelvis_cutoff: float = 1.0
-    foothold_search: float = 0.11
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A planted clip and what planting did.
-
-    Attributes:
-        clip: the motion, its contacts the final ones.
-        contacts: final contacts (f, feet): inserted steps are swings.
-        lock_offset: how far the lock moved each ball horizontally (f, feet), metres; 0 in swings.
-        pelvis_drop: how far the pelvis was lowered for the legs' reach (f,), metres, terrain not counted.
-        shortfall: how far each ankle stayed from its target (f, feet), metres.
-        inserted_steps: number of steps put in where a lock was broken.
-    """
-
-    clip: Clip
-    contacts: BoolArray
-    lock_offset: Array
-    pelvis_drop: Array
-    shortfall: Array
-    inserted_steps: int
 
 
 def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettings | None = None) -> Planted:
@@ -98,6 +54,8 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
     if not 1.0 / _ALIKE <= size <= _ALIKE:
         # Millimetres that nobody sees of a person are a great deal to a toy, and nothing to a giant.
         return _resized(plant_feet(sized(clip, size), SizedGround(terrain, size), settings), clip, size)
+    if clip.skeleton.four_legged:
+        return plant_animal(clip, terrain, settings)
     motions = [FootMotion.of(clip, foot) for foot in clip.skeleton.feet]
     falls = find_footfalls(
         clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, settings.steps
@@ -120,11 +78,12 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
                               settings.least_clearance)
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
-    targets = [
-        calm_knee(m, draw_in_swing(m, t, leg, ground - drop, settings.reach), leg, ground - drop, clip.fps)
-        for m, t, leg in zip(motions, targets, legs, strict=True)
-    ]
-    return _solve(clip, terrain, motions, targets, falls, legs, ground - drop, drop, settings)
+    raised = ground - drop
+    for side, (motion, fall, leg) in enumerate(zip(motions, falls, legs, strict=True)):
+        target = draw_in_swing(motion, targets[side], leg, raised, settings.reach)
+        target = push_off(motion, target, fall, leg, raised, clip.fps)
+        targets[side] = calm_knee(motion, target, leg, raised, clip.fps)
+    return _solve(clip, terrain, motions, targets, falls, legs, raised, drop, settings)
 
 
 def _resized(planted: Planted, clip: Clip, size: float) -> Planted:

@@ -309,6 +309,7 @@ def test_a_shuffling_foot_clears_the_floor_in_the_middle_of_its_swing() -> None:
 @pytest.mark.parametrize("name", ["slope_down", "stairs"])
 def test_knees_that_reach_down_snap_less_with_feet_that_give_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     clip, terrain = stepping(8.0, 1.2), field(name)
+    monkeypatch.setattr(planting, "push_off", lambda motion, target, falls, leg, raised, fps: target)
     calmed = plant_feet(clip, terrain)
     monkeypatch.setattr(planting, "calm_knee", lambda motion, target, leg, raised, fps: target)
     stiff = plant_feet(clip, terrain)
@@ -317,6 +318,36 @@ def test_knees_that_reach_down_snap_less_with_feet_that_give_way(name: str, monk
     ankles = [p.clip.world[0][:, [foot.ankle for foot in p.clip.skeleton.feet]] for p in (calmed, stiff)]
     away = np.linalg.norm(ankles[0] - ankles[1], axis=-1)
     assert away[calmed.contacts].max() < 1e-6 < away.max() < 0.04
+
+
+def test_heels_rise_early_where_knees_would_snap_at_push_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, terrain = stepping(8.0, 1.2), field("stairs")
+    rolling = plant_feet(clip, terrain)
+    monkeypatch.setattr(planting, "push_off", lambda motion, target, falls, leg, raised, fps: target)
+    stiff = plant_feet(clip, terrain)
+    contact = rolling.contacts
+    after, before = (np.abs(np.diff(knees(p.clip), 2, axis=0)) for p in (rolling, stiff))
+    leaving = [(last, k) for k in (0, 1) for _, last in runs(contact[:, k]) if last < len(clip)]
+    sharpest = [max(bends[last - 6 : last, k].max() for last, k in leaving) for bends in (after, before)]
+    assert sharpest[0] < 0.85 * sharpest[1]
+    feet = clip.skeleton.feet
+    ankles, others = (np.stack([p.clip.world[0][:, f.ankle] for f in feet], axis=1) - balls(p.clip)
+                      for p in (rolling, stiff))  # fmt: skip
+    rise = (ankles - others)[contact][:, 2]
+    assert 0.005 < rise.max() < 0.1 and rise.min() > -1e-3 and np.mean(rise < 1e-3) > 0.9
+    # On the spot all the same: where its toes would sink it may come up with them.
+    away = (balls(rolling.clip) - balls(stiff.clip))[contact]
+    assert np.abs(away[:, :2]).max() < 1e-6 and np.abs(away[:, 2]).max() < 0.005
+
+
+def test_a_foot_as_long_as_several_stairs_lies_level_on_its_own() -> None:
+    """Heel, middle and ball of a boot over three steps lie on one line, the ground between them does not."""
+    stairs = HeightField.from_function(courses.stairs(), (-1.0, -8.0, 1.0, 2.0), 0.01)
+    spots, straight_on = np.array([[0.0, -3.05]]), np.zeros(1)
+    np.testing.assert_allclose(find_footholds(stairs, spots, straight_on, 0.6, 0.1, 0.0).normals[0], [0.0, 0.0, 1.0])
+    slope = HeightField.from_function(courses.slope(25.0), (-1.0, -8.0, 1.0, 2.0), 0.05)
+    lies = find_footholds(slope, spots, straight_on, 0.6, 0.1, 0.0).normals[0]
+    assert np.degrees(np.arccos(lies[2])) == pytest.approx(25.0, abs=0.1)
 
 
 def test_a_heel_that_turns_over_an_edge_does_not_make_its_foot_leap() -> None:
