@@ -117,6 +117,13 @@ def solve_chain(
     )  # fmt: skip
 
 
+def greatest_reach(points: Array, hinges: Hinges) -> Array:
+    """The distance (f,) from top to end to which a leg stretches at most, metres; arguments as of `solve_chain`."""
+    parts = np.moveaxis(np.diff(points, axis=1), 0, -1)
+    flexion = _Flexion.of(parts, np.moveaxis(hinges.axes, 0, -1), hinges)
+    return flexion.distance(np.full(len(points), _STRETCHED))[0]
+
+
 def bends(points: Array, axes: Array) -> Array:
     """Signed bends (f, n - 1) of a leg's inner joints about their hinges, radians; positive is flexed.
 

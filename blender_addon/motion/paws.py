@@ -1,0 +1,52 @@
+"""Paws and hooves as planting sees feet: a sole that the toes carry, about the point that bears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import rotations as rot
+from .animal import contact_offsets
+from .clip import Clip
+from .feet import FootMotion, FootShape
+from .skeleton import Skeleton
+
+#: A sole reaches at least so far before and behind the point that bears, of the leg's length.
+_LEAST_SOLE = 0.04
+
+
+def paw_motions(clip: Clip) -> tuple[FootMotion, ...]:
+    """The four feet of an animal, in the order of `animal.LEGS`, each as a rigid foot at its toe joint."""
+    return tuple(_motion(clip, shape) for shape in paw_shapes(clip.skeleton))
+
+
+def paw_shapes(skeleton: Skeleton) -> tuple[FootShape, ...]:
+    """The feet's soles: ``ball`` is the point that bears, in the toe joint's frame, and lies on the ground."""
+    positions, rotations = skeleton.rest_world
+    least = _LEAST_SOLE * skeleton.leg_length
+    found = []
+    for foot, bears in zip(skeleton.feet, contact_offsets(skeleton), strict=True):
+        turn = rotations[foot.toe]
+        ahead, left = (rot.inv_rotate(turn, np.array(axis)) for axis in ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0)))
+        heel = positions[foot.ankle] + rot.rotate(rotations[foot.ankle], foot.heel) - positions[foot.toe]
+        heel = rot.inv_rotate(turn, heel)
+        found.append(FootShape(
+            foot=replace(foot, ankle=foot.toe, heel=heel, ball=bears, ball_height=0.0), ball=bears,
+            ahead=ahead, left=left, toe_left=left,
+            heel_length=max(float((bears - heel) @ ahead), least),
+            tip_length=max(float((foot.tip - bears) @ ahead), least),
+        ))  # fmt: skip
+    return tuple(found)
+
+
+def _motion(clip: Clip, shape: FootShape) -> FootMotion:
+    positions, rotations = clip.world
+    turn = rotations[:, shape.foot.toe]
+    ahead, left = rot.rotate(turn, shape.ahead), rot.rotate(turn, shape.left)
+    level = ahead[:, :2] + np.stack([left[:, 1], -left[:, 0]], axis=-1)
+    return FootMotion(
+        shape=shape, ball=positions[:, shape.foot.toe] + rot.rotate(turn, shape.ball), rotation=turn, toe_rotation=turn,
+        yaw=np.unwrap(rot.yaw_of_direction(level)), pitch=np.arcsin(np.clip(-ahead[:, 2], -1.0, 1.0)),
+        roll=np.arcsin(np.clip(left[:, 2], -1.0, 1.0)),
+    )  # fmt: skip
