@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .animal import contact_points
 from .clip import BoolArray, Clip
 from .filters import derivative
 from .rotations import Array
 from .runs import runs
+from .skeleton import Skeleton
 
 #: Leg length (hip to knee to ankle) in metres for which the default thresholds hold.
 REFERENCE_LEG = 0.87
@@ -32,6 +34,10 @@ class ContactSettings:
     height_on: float = 0.035
     height_off: float = 0.06
     cleanup: float = 4.0 / 60.0
+
+
+#: Paws touch for a tenth of a second in a gallop, come down along the ground and are lifted only a little in a walk.
+ANIMAL_CONTACTS = ContactSettings(speed_on=0.45, speed_off=0.75, height_on=0.025, height_off=0.045, cleanup=2.0 / 60.0)
 
 
 def detect_contacts(
@@ -89,18 +95,34 @@ def clean_runs(states: BoolArray, shortest: int) -> BoolArray:
     return states
 
 
-def foot_joints(clip: Clip) -> Array:
-    """Indices (2,) of the joints contacts are read from: the toe joints, or the ankles where there are none."""
-    return np.array([foot.toe for foot in clip.skeleton.feet])
+def foot_points(clip: Clip) -> Array:
+    """The points (f, feet, 3) contacts are read from: the toe joints, or the ankles where there are none.
+
+    Of four legs the points in which they meet the ground.
+    """
+    positions, rotations = clip.world
+    if clip.skeleton.four_legged:
+        return contact_points(clip.skeleton, positions, rotations)
+    return np.asarray(positions[:, [foot.toe for foot in clip.skeleton.feet]])
+
+
+def standing_heights(skeleton: Skeleton) -> Array:
+    """Height (feet,) of the points of `foot_points` over the ground in a flat stance, metres."""
+    if skeleton.four_legged:
+        return np.zeros(len(skeleton.feet))
+    return np.array([foot.ball_height if foot.toe != foot.ankle else foot.ankle_height for foot in skeleton.feet])
+
+
+def usual_settings(skeleton: Skeleton) -> ContactSettings:
+    """The thresholds for two legs or for four."""
+    return ANIMAL_CONTACTS if skeleton.four_legged else ContactSettings()
 
 
 def with_contacts(clip: Clip, settings: ContactSettings | None = None) -> Clip:
     """The clip with its contacts detected anew; the ground is taken to be at height 0."""
-    feet = clip.skeleton.feet
-    rest = np.array([f.ball_height if f.toe != f.ankle else f.ankle_height for f in feet])
     found = detect_contacts(
-        clip.world[0][:, foot_joints(clip)], clip.fps,
-        rest_height=rest, leg_length=clip.skeleton.leg_length, settings=settings,
+        foot_points(clip), clip.fps, rest_height=standing_heights(clip.skeleton),
+        leg_length=clip.skeleton.leg_length, settings=settings or usual_settings(clip.skeleton),
     )  # fmt: skip
     return replace(clip, contacts=found)
 
@@ -108,8 +130,11 @@ def with_contacts(clip: Clip, settings: ContactSettings | None = None) -> Clip:
 def flat_frames(clip: Clip, down: BoolArray | None = None) -> BoolArray:
     """When each foot stands flat (frames, feet): in contact, and its ankle rests too (under 0.25 leg lengths a second).
 
-    ``down``: contacts to go by instead of the clip's own.
+    Paws and hooves bear on their toes and are flat while they touch. ``down``: contacts to go by instead of the
+    clip's own.
     """
+    if clip.skeleton.four_legged:
+        return np.asarray(clip.contacts if down is None else down)
     ankles = clip.world[0][:, [foot.ankle for foot in clip.skeleton.feet]]
     still = np.linalg.norm(derivative(ankles, clip.fps), axis=-1) < 0.25 * clip.skeleton.leg_length
     return np.asarray((clip.contacts if down is None else down) & still)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
-from .contacts import detect_contacts, flat_frames, foot_joints
+from .contacts import detect_contacts, flat_frames, foot_points, standing_heights, usual_settings
 from .rotations import Array
 from .runs import runs
 
@@ -37,14 +37,16 @@ class Floor:
 
 
 def flat_contacts(clip: Clip, floor: Floor | None = None) -> Array:
-    """One point (n, 3) for each time a foot stands flat: the median of its toe joint, metres.
+    """One point (n, 3) for each time a foot stands flat: the median of its toe joint (or `foot_points`), metres.
 
     Flat means that toe joint and ankle both rest. ``floor`` says where the toe joint stands; without it the
     lowest twentieth of its heights does. A runner's heels may never come down: then contacts of the ball count.
     """
-    toes = clip.world[0][:, foot_joints(clip)]
+    toes = foot_points(clip)
     level = np.percentile(toes[..., 2], 5) if floor is None else floor.height + toes[..., :2] @ floor.slope
-    down = detect_contacts(toes, clip.fps, rest_height=level, leg_length=clip.skeleton.leg_length)
+    down = detect_contacts(
+        toes, clip.fps, rest_height=level, leg_length=clip.skeleton.leg_length, settings=usual_settings(clip.skeleton)
+    )
     flat = flat_frames(clip, down)
     shortest = max(2, round(0.08 * clip.fps))
     for chosen in (flat, down):
@@ -117,15 +119,15 @@ def _fit(takes: list[Array], keep_slope: bool, lowest: bool) -> list[Floor]:
 
 def levelled(clip: Clip, floor: Floor) -> Clip:
     """The clip turned so that ``floor`` is level, and lifted so that the toe joint in flat contact is at the
-    skeleton's ``ball_height`` over z = 0 (the ankle at its rest height where there is no toe joint).
+    skeleton's ``ball_height`` over z = 0 (the ankle at its rest height where there is no toe joint; contact points of
+    four legs at 0).
 
     Contacts and root are kept; compute them anew afterwards.
     """
     normal = np.array([-floor.slope[0], -floor.slope[1], 1.0])
     turn = rot.between(normal / np.linalg.norm(normal), rot.UP)
     pivot = np.array([0.0, 0.0, floor.height])
-    foot = clip.skeleton.feet[0]
-    stand = foot.ball_height if foot.toe != foot.ankle else foot.ankle_height
+    stand = float(standing_heights(clip.skeleton)[0])
     hips = rot.rotate(turn, clip.hips - pivot) + np.array([0.0, 0.0, stand])
     rotations = np.array(clip.rotations)
     rotations[:, 0] = rot.mul(turn, rotations[:, 0])

@@ -14,6 +14,8 @@ from .metrics_basics import (
     hips_speed,
     intervals,
     low_pass,
+    pelvis,
+    size,
     windowed,
 )
 from .metrics_contacts import ContactScore, contact_score, phase_error
@@ -67,7 +69,7 @@ __all__ = [
     "body_facing", "capture_reference", "contact_score", "corners", "difference", "distance_to_polyline",
     "floating", "foot_heading", "foot_skate", "foot_yaws", "heading_error", "held_contacts", "hips_path_error",
     "hips_speed", "hips_sway", "intervals", "jerk", "knee_acceleration", "knee_angles", "longest_run", "low_and_fast",
-    "low_pass", "mean_skate", "measured_rest_heights", "moving_frames", "near_corners", "penetration",
-    "phase_error", "response_time", "rest_heights", "rest_speed", "root_path_error", "slides", "sole_heights",
+    "low_pass", "mean_skate", "measured_rest_heights", "moving_frames", "near_corners", "pelvis", "penetration",
+    "phase_error", "response_time", "rest_heights", "rest_speed", "root_path_error", "size", "slides", "sole_heights",
     "speed_error", "start_response", "steady_frames", "windowed",
 ]  # fmt: skip

@@ -9,10 +9,10 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
-from .contacts import flat_frames
+from .contacts import flat_frames, foot_points
 from .errors import RigError
 from .ik import knee_hinge, solve_leg
-from .retarget_animal import check_alike, retarget_animal
+from .retarget_animal import check_alike, grounded_animal, retarget_animal
 from .root_track import body_yaw
 from .rotations import Array
 from .skeleton import BIPED_ROLES, SIDES, Skeleton
@@ -46,6 +46,8 @@ def posed_rest(skeleton: Skeleton, rotations: Array, hips: Array | None = None) 
 
 def grounded_rest(skeleton: Skeleton) -> Skeleton:
     """The skeleton moved so that in rest it stands at the origin, soles at height 0, and faces -Y."""
+    if skeleton.four_legged:
+        return grounded_animal(skeleton)
     positions, _ = skeleton.rest_world
     turn = rot.from_yaw(-body_yaw(skeleton, positions[None])[0])
     toes = [foot.toe for foot in skeleton.feet]
@@ -62,13 +64,16 @@ def flat_footed_rest(clip: Clip, shortest: float = 0.3) -> Skeleton:
 
     Reference poses of captured skeletons seldom have truly flat feet, and whatever they are off by, every step
     inherits. The heading of the rest pose's feet is kept; a foot that stands flat for less than ``shortest``
-    seconds in all keeps its rest pose.
+    seconds in all keeps its rest pose. Paws and hooves keep theirs: they are no soles from heel to
+    toe.
 
     Args:
         clip: levelled motion with contacts.
         shortest: seconds of flat stance needed.
     """
     skeleton = clip.skeleton
+    if skeleton.four_legged:
+        return skeleton
     positions, world = clip.world
     rest_positions, rest = skeleton.rest_world
     rest = np.array(rest)
@@ -88,18 +93,18 @@ def flat_footed_rest(clip: Clip, shortest: float = 0.3) -> Skeleton:
     return posed_rest(skeleton, local)
 
 
-def stance_heights(clip: Clip, shortest: float = 0.3) -> tuple[float, float]:
-    """Heights (left, right) of the toe joints when the feet stand flat, metres: medians over a levelled clip.
+def stance_heights(clip: Clip, shortest: float = 0.3) -> tuple[float, ...]:
+    """Heights of the points of `contacts.foot_points` when the feet stand flat, metres: medians over a levelled clip.
 
     They differ where a captured leg is longer or shorter than its skeleton's. A foot that stands flat for less
     than ``shortest`` seconds in all gets its skeleton's own height.
     """
-    flat, heights = flat_frames(clip), []
-    for side, foot in enumerate(clip.skeleton.feet):
-        enough = flat[:, side].sum() >= shortest * clip.fps
-        found = np.median(clip.world[0][flat[:, side], foot.toe, 2]) if enough else foot.ball_height
-        heights.append(float(found))
-    return heights[0], heights[1]
+    flat, points = flat_frames(clip), foot_points(clip)
+    usual = np.zeros(4) if clip.skeleton.four_legged else [foot.ball_height for foot in clip.skeleton.feet]
+    return tuple(
+        float(np.median(points[flat[:, side], side, 2])) if flat[:, side].sum() >= shortest * clip.fps else float(own)
+        for side, own in enumerate(usual)
+    )
 
 
 def _mean_rotation(q: Array) -> Array:

@@ -20,6 +20,8 @@ from .turning import NECK, SPINE, TAIL, forward_rest, trunk_turns, turns_away
 
 #: Seconds in which a paw that the source does not have lies down before it stands, and goes along after.
 _LIE_DOWN = 0.15
+#: Joints of paws and hooves are lower than this share of their leg; higher ones stand on a ground of their own.
+_PAW_HEIGHT = 0.25
 #: Soles come no lower than the ground, rounded over about so much of the leg.
 _SOFT_GROUND = 0.012
 
@@ -74,6 +76,26 @@ def facing_forward(skeleton: Skeleton) -> Skeleton:
     offsets, rest = np.array(skeleton.offsets), np.array(skeleton.rest_rotations)
     offsets[0], rest[0] = positions[0], rotations[0]
     return replace(skeleton, offsets=offsets, rest_rotations=rest)
+
+
+def grounded_animal(skeleton: Skeleton) -> Skeleton:
+    """The skeleton moved so that in rest its middle is over the origin, its feet at height 0, and it faces -Y.
+
+    Measured soles say where the feet are; without them a rest pose that stands somewhere near height 0 stands there.
+    """
+    turned = facing_forward(skeleton)
+    positions, rotations = turned.rest_world
+    if turned.soles:
+        ground = float(np.mean(contact_points(turned, positions, rotations)[:, 2]))
+    else:
+        ends = [positions[foot.chain[-1], 2] for foot in turned.feet]
+        high = float(np.mean([positions[foot.hip, 2] for foot in turned.feet])) - min(ends)
+        # Legs without paws end somewhere over the ground: only one that goes under it tells.
+        most = _PAW_HEIGHT if all(len(foot.chain) > 3 for foot in turned.feet) else np.inf
+        ground = 0.0 if -0.05 * high < min(ends) < most * high else float(min(ends))
+    offsets = np.array(turned.offsets)
+    offsets[0] -= np.array([*_middle(turned, positions, rotations)[:2], ground])
+    return replace(turned, offsets=offsets)
 
 
 def check_alike(source: Skeleton, target: Skeleton) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import rotations as rot
 from .clip import Clip
-from .contacts import REFERENCE_LEG, with_contacts
+from .contacts import REFERENCE_LEG, foot_points, standing_heights, with_contacts
 from .errors import RigError
 from .filters import derivative
 from .levelling import Floor, find_floors, levelled
@@ -23,6 +23,8 @@ from .terrain import FlatGround, Terrain
 LEVELS: tuple[str, ...] = ("tilt", "height", "none")
 #: Legs of other lengths, metres, are taken for another unit's.
 _PLAUSIBLE_LEG = (0.25, 2.5)
+#: Those of animals: from a cat's to a giraffe's.
+_PLAUSIBLE_ANIMAL_LEG = (0.1, 3.0)
 #: A foot this low, metres, may stand; on the spot it then moves backwards faster than this, m/s. For `REFERENCE_LEG`.
 _LOW, _SLOWEST_DRIFT = 0.035, 0.2
 #: Motion is solved at this many frames a second at least.
@@ -35,7 +37,8 @@ class Ready:
 
     Attributes:
         clip: the motion, on its own skeleton with feet that rest flat, at a multiple of the wished rate.
-        stance: heights of the left and right toe joint in a flat stance, metres; None for those of its skeleton.
+        stance: heights of the points of `contacts.foot_points` in a flat stance, metres; None for those of its
+            skeleton.
         floor: height of its ground in its own world, metres.
         factor: metres of ``clip`` for each metre of its own world.
         drift: velocity (2,) that was added to a motion on the spot, m/s; 0 for one that travels.
@@ -43,7 +46,7 @@ class Ready:
     """
 
     clip: Clip
-    stance: tuple[float, float] | None
+    stance: tuple[float, ...] | None
     floor: float
     factor: float
     drift: Array
@@ -78,8 +81,9 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
     notes: list[str] = []
     factor = 1.0
     leg = clip.skeleton.leg_length
-    if not _PLAUSIBLE_LEG[0] <= leg <= _PLAUSIBLE_LEG[1]:
-        centimetres = _PLAUSIBLE_LEG[0] <= 0.01 * leg <= _PLAUSIBLE_LEG[1]
+    low, high = _PLAUSIBLE_ANIMAL_LEG if clip.skeleton.four_legged else _PLAUSIBLE_LEG
+    if not low <= leg <= high:
+        centimetres = low <= 0.01 * leg <= high
         factor = 0.01 if centimetres else REFERENCE_LEG / max(leg, 1e-9)
         taken = "to be in centimetres" if centimetres else f"at {factor:.3g} of its size"
         notes.append(f"The source's legs are {leg:.3g} m long: its motion was taken {taken}")
@@ -94,7 +98,7 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
     floor = _floor(clip, level)
     if not floor.contacts:
         notes.append("No foot was found to stand: the ground is taken to be where the feet are lowest")
-    stand = _stand(clip.skeleton)
+    stand = float(standing_heights(clip.skeleton)[0])
     height = floor.height + float(floor.slope @ clip.hips[0, :2]) - stand
     clip = with_root(with_contacts(levelled(clip, floor)))
     if not planted:
@@ -169,7 +173,10 @@ def _placed(root: Array, pivot: Array, turn: float, shift: Array) -> Array:
 
 def _check_standing(skeleton: Skeleton) -> None:
     places = skeleton.rest_world[0]
-    up = places[0] - 0.5 * (places[skeleton.index("left_ankle")] + places[skeleton.index("right_ankle")])
+    if skeleton.four_legged:
+        up = np.mean([places[foot.hip] - places[foot.ankle] for foot in skeleton.feet], axis=0)
+    else:
+        up = places[0] - 0.5 * (places[skeleton.index("left_ankle")] + places[skeleton.index("right_ankle")])
     if up[2] < 0.5 * float(np.linalg.norm(up)):
         raise RigError(
             "The source does not stand upright in its rest pose: its feet are not below its hips",
@@ -177,19 +184,13 @@ def _check_standing(skeleton: Skeleton) -> None:
         )
 
 
-def _stand(skeleton: Skeleton) -> float:
-    foot = skeleton.feet[0]
-    return foot.ball_height if foot.toe != foot.ankle else foot.ankle_height
-
-
 def _floor(clip: Clip, level: str) -> Floor:
     if level == "none":
-        return Floor(np.zeros(2), _stand(clip.skeleton), 1, 0.0)
+        return Floor(np.zeros(2), float(standing_heights(clip.skeleton)[0]), 1, 0.0)
     floor = find_floors([clip], keep_slope=level == "height")[0]
     if floor.contacts:
         return floor
-    toes = clip.world[0][:, [foot.toe for foot in clip.skeleton.feet], 2]
-    return replace(floor, height=float(np.percentile(toes, 5)))
+    return replace(floor, height=float(np.percentile(foot_points(clip)[..., 2], 5)))
 
 
 def _way(drift: Array, clip: Clip) -> Array:
@@ -200,7 +201,7 @@ def _way(drift: Array, clip: Clip) -> Array:
 def _drift(clip: Clip) -> Array:
     """Velocity (2,) at which the ground runs backwards under a motion on the spot; 0 under one that travels."""
     scale = clip.skeleton.leg_length / REFERENCE_LEG
-    toes = clip.world[0][:, [foot.toe for foot in clip.skeleton.feet]]
+    toes = foot_points(clip)
     low = toes[..., 2] - np.percentile(toes[..., 2], 2) < _LOW * scale
     low &= toes[..., 2] <= toes[..., 2].min(axis=1, keepdims=True) + 1e-9
     moving = derivative(toes, clip.fps)[..., :2][low]
