@@ -10,8 +10,10 @@ from .clip import BoolArray, Clip
 from .contacts import ContactSettings, detect_contacts
 from .dataset import ACTIONS
 from .filters import derivative, lowpass
+from .gait_analysis.classify import GAIT_LABELS, label_gaits
 from .rotations import Array
 from .runs import runs
+from .skeleton import Skeleton
 
 #: Root speeds in m/s: below the first a character stands, above the second it runs
 #: whatever its feet do, below the third it does not run.
@@ -27,13 +29,20 @@ def root_speed(clip: Clip) -> Array:
     return np.asarray(np.linalg.norm(derivative(clip.root[:, :2], clip.fps), axis=-1))
 
 
+def vocabulary(skeleton: Skeleton) -> tuple[str, ...]:
+    """What `label_actions` tells apart: `ACTIONS` of two legs, the gaits of four."""
+    return GAIT_LABELS if skeleton.four_legged else ACTIONS
+
+
 def label_actions(clip: Clip) -> npt.NDArray[np.int64]:
-    """Index into `ACTIONS` (stand, walk, run) for each frame (frames,).
+    """Index into `vocabulary` for each frame (frames,): stand, walk, run; of four legs the gait (`label_gaits`).
 
     Standing goes by root speed. Running is what has moments without a foot on the ground (over a tenth of 0.4 s to
     either side) and hardly any with both (under a twentieth), or is faster than anyone walks. Spans under 0.2 s
     take their neighbour's label.
     """
+    if clip.skeleton.four_legged:
+        return label_gaits(clip)
     speed, down = root_speed(clip), feet_down(clip)
     window = max(1, round(0.4 * clip.fps))
     double, none = _share(down.all(axis=-1), window), _share(~down.any(axis=-1), window)
@@ -46,8 +55,10 @@ def label_actions(clip: Clip) -> npt.NDArray[np.int64]:
 def feet_down(clip: Clip) -> BoolArray:
     """When each foot bears on the ground with its ball or its heel (frames, feet).
 
-    Contacts of the ball alone miss the heel, on which every step of a walk begins.
+    Contacts of the ball alone miss the heel, on which every step of a walk begins. Paws and hooves have none.
     """
+    if clip.skeleton.four_legged:
+        return clip.contacts
     positions, rotations = clip.world
     heels = np.stack([positions[:, foot.ankle] + rot.rotate(rotations[:, foot.ankle], foot.heel)
                       for foot in clip.skeleton.feet], axis=1)  # fmt: skip
@@ -68,7 +79,8 @@ def measured_tags(clip: Clip) -> tuple[str, ...]:
     facing. Turn: the facing covers more than 60 degrees.
     """
     labels = label_actions(clip)
-    tags = [name for i, name in enumerate(ACTIONS) if np.sum(labels == i) >= min(0.5 * clip.fps, 0.5 * len(clip))]
+    known = vocabulary(clip.skeleton)
+    tags = [name for i, name in enumerate(known) if np.sum(labels == i) >= min(0.5 * clip.fps, 0.5 * len(clip))]
     moving = root_speed(clip) > 0.25
     if moving.any():
         off = np.abs(travel_angle(clip)[moving])
@@ -103,9 +115,12 @@ def t_pose_frames(clip: Clip) -> int:
     """How many frames the clip begins with in its skeleton's T-pose, before the motion.
 
     Counts only when the rest pose has its upper arms out (within 35 degrees of level): a calm stand is no T-pose.
-    A frame is in rest when its limbs differ by less than 10 degrees in the mean from the rest pose.
+    A frame is in rest when its limbs differ by less than 10 degrees in the mean from the rest pose. Animals have no
+    arms to hold out.
     """
     skeleton = clip.skeleton
+    if skeleton.four_legged:
+        return 0
     limbs = [skeleton.index(f"{side}_{part}") for side in ("left", "right")
              for part in ("shoulder", "elbow", "hip", "knee") if skeleton.has(f"{side}_{part}")]  # fmt: skip
     if not (skeleton.has("left_shoulder") and skeleton.has("left_elbow")):

@@ -33,8 +33,11 @@ def arm_elevation(clip: Clip) -> Array:
 def without_reference_pose(clip: Clip) -> tuple[int, int]:
     """The frames, half open, between the reference poses at a take's beginning and end.
 
-    ``(0, len(clip))`` where it begins and ends with the arms down; an empty range where they are never down.
+    ``(0, len(clip))`` where it begins and ends with the arms down, as of animals, which have none; an empty range
+    where they are never down.
     """
+    if clip.skeleton.four_legged:
+        return 0, len(clip)
     raised = arm_elevation(clip)
     first = _leading(raised, clip.fps)
     last = len(clip) - _leading(raised[::-1], clip.fps)

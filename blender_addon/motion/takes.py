@@ -9,9 +9,9 @@ import numpy as np
 
 from .clip import Clip
 from .contacts import with_contacts
-from .dataset import ACTIONS, Dataset, Source, merged_credits
+from .dataset import Dataset, Source, merged_credits
 from .errors import DatasetError
-from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames
+from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames, vocabulary
 from .levelling import find_floors, levelled
 from .metrics_feet import sole_heights
 from .reference_pose import without_reference_pose
@@ -105,7 +105,7 @@ def describe(dataset: Dataset) -> str:
              + (f", {kept_back} held out" if kept_back else "")]  # fmt: skip
     lines.append(f"\n{'action':8}{'minutes':>9}{'speed m/s: p5':>15}{'median':>8}{'p95':>7}{'feet down':>11}")
     down = np.concatenate([clip.contacts.mean(axis=-1) for clip in dataset.clips])
-    for index, name in enumerate(ACTIONS):
+    for index, name in enumerate(vocabulary(dataset.skeleton)):
         chosen = label == index
         if chosen.any():
             low, middle, high = np.percentile(speed[chosen], [5, 50, 95])

@@ -93,3 +93,9 @@ def synthesise(
         clip = planted.clip if planted is not None else followed
         found.append(Synthesis(clip, followed, plan, planted, result.source, result.jumps))
     return found
+
+
+def _idle(plan: Plan) -> npt.NDArray[np.bool_]:
+    """Frames (f,) in which the plan asks for nothing but to stand: who sits or lies down does so at full pace."""
+    busy = [name not in ("sit", "lie", "jump") for name in plan.actions]
+    return np.asarray(busy, dtype=np.bool_)[plan.action]
