@@ -1,0 +1,189 @@
+"""Where feet stand and how they get there: stance spots under the moving girdles, swings between them, paws that fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import rotations as rot
+from ..animal import LEGS
+from ..rotations import Array
+from .body import Body
+from .course import Course
+from .settings import GaitSettings
+from .table import BODY
+from .timing import Swing, Timing
+
+#: Steps shorter than this share of the shoulder height are not made while the body stands.
+_NO_STEP = 0.035
+#: A foot is set down at most so far ahead of its place in standing, and no further in a stop, in shoulder heights.
+_REACH = 0.34
+#: A moving animal's feet stand nearer under hips and shoulders than a standing one's: share of the places' distance.
+_UNDER = 0.75
+#: Where in a swing the foot is highest, and where the paw is folded most.
+_HIGHEST, _FOLDED = 0.42, 0.32
+#: The paw begins to peel off this share of the swing's duration before it leaves.
+_PEEL = 0.45
+#: The paw is flat again this share of the swing before landing.
+_FLAT = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class FootPaths:
+    """What the four feet do.
+
+    Attributes:
+        position: of the bearing joint (or the leg's end), relative to its height in standing (f, 4, 3), metres.
+        yaw: of each foot (f, 4), radians.
+        peel: pitch of the foot, heel up (f, 4), radians.
+        curl: pitch of the toes (f, 4), radians; 0 on the ground.
+        contact: (f, 4).
+    """
+
+    position: Array
+    yaw: Array
+    peel: Array
+    curl: Array
+    contact: npt.NDArray[np.bool_]
+
+
+def foot_paths(course: Course, timing: Timing, body: Body, numbers: Array, settings: GaitSettings) -> FootPaths:
+    """The feet along a course.
+
+    Args:
+        course: padded.
+        timing: from `timing_of`.
+        body: the skeleton.
+        numbers: the body's numbers at each frame (f, len(BODY)).
+        settings: seed and variation.
+    """
+    places, facing = _neutral(course, timing, body, numbers)
+    rng = np.random.default_rng([settings.seed, 2])
+    frames = len(course)
+    out = FootPaths(
+        np.zeros((frames, 4, 3)), np.zeros((frames, 4)), np.zeros((frames, 4)), np.zeros((frames, 4)),
+        np.ones((frames, 4), dtype=np.bool_),
+    )  # fmt: skip
+    for leg in range(4):
+        kept, spots = _spots(timing.swings[leg], places[:, leg], facing[:, leg], course, body)
+        _walk(out, leg, kept, spots, numbers, body, settings, rng)
+    return out
+
+
+def _neutral(course: Course, timing: Timing, body: Body, numbers: Array) -> tuple[Array, Array]:
+    """Where each foot would stand under its girdle (f, 4, 2) and its girdle's yaw (f, 4)."""
+    pelvis, pelvis_yaw, chest, chest_yaw = course.girdles(body.trunk_length)
+    width = 1.0 + timing.moving * (numbers[:, BODY.index("width")] - 1.0)
+    under = 1.0 + timing.moving * (_UNDER - 1.0)
+    scale = np.stack([width, under], axis=1)
+    places, yaws = [], []
+    for leg in range(len(LEGS)):
+        ground, yaw = (pelvis, pelvis_yaw) if leg < 2 else (chest, chest_yaw)
+        places.append(ground + rot.rotate_2d(yaw, scale * body.places[leg]))
+        yaws.append(yaw)
+    return np.stack(places, axis=1), np.stack(yaws, axis=1)
+
+
+def _at(track: Array, frame: float) -> Array:
+    """A track (f, ...) at a fractional frame, clamped to its ends."""
+    frame = min(max(frame, 0.0), len(track) - 1.0)
+    index = min(int(frame), len(track) - 2) if len(track) > 1 else 0
+    part = frame - index
+    return np.asarray(track[index] if part == 0.0 else (1.0 - part) * track[index] + part * track[index + 1])
+
+
+def _spots(
+    swings: tuple[Swing, ...], place: Array, facing: Array, course: Course, body: Body
+) -> tuple[list[Swing], list[Array]]:
+    """The swings that are made, and the stance spots (x, y, yaw) before, between and after them."""
+    track = np.concatenate([place, facing[:, None]], axis=1)
+    still = course.pace <= course.moving_from
+    kept: list[Swing] = []
+    # Before the first swing: standing, or a stance whose beginning lies before the course.
+    first_lift = swings[0].lift if swings else float(len(course))
+    spots = [_stance(track, still, None, first_lift, body)]
+    for number, swing in enumerate(swings):
+        following = swings[number + 1].lift if number + 1 < len(swings) else None
+        spot = _stance(track, still, swing.land, following, body)
+        rows = slice(max(int(swing.lift), 0), max(min(int(swing.land) + 1, len(still)), 1))
+        near = float(np.linalg.norm((spot - spots[-1])[:2])) < _NO_STEP * body.height
+        if near and abs(float(spot[2] - spots[-1][2])) < 0.12 and bool(np.all(still[rows])):
+            continue
+        kept.append(swing)
+        spots.append(spot)
+    return kept, spots
+
+
+def _stance(track: Array, still: npt.NDArray[np.bool_], land: float | None, lift: float | None, body: Body) -> Array:
+    """Where a foot stands (x, y, yaw) from ``land`` to ``lift``: the middle between its places then.
+
+    A stance in which the body stands is at the place it has then, as far as the leg reaches.
+    """
+    end = len(track) - 1.0
+    first, last = 0.0 if land is None else land, end if lift is None else lift
+    low, high = int(np.clip(np.ceil(first), 0, end)), int(np.clip(np.floor(last), 0, end))
+    stands = np.flatnonzero(still[low : high + 1])
+    if len(stands):
+        rest = track[low + int(stands[-1])]
+        begin = _at(track, first)
+        gap = rest - begin
+        far = float(np.linalg.norm(gap[:2]))
+        if far > _REACH * body.height:
+            return np.asarray(begin + gap * (_REACH * body.height / far))
+        return np.asarray(rest)
+    return np.asarray(0.5 * (_at(track, first) + _at(track, last)))
+
+
+def _walk(
+    out: FootPaths, leg: int, swings: list[Swing], spots: list[Array], numbers: Array, body: Body,
+    settings: GaitSettings, rng: np.random.Generator,
+) -> None:
+    """Write one foot's stances and swings."""
+    frames = len(out.contact)
+    foot = body.limbs[leg].foot
+    end = "hind" if leg < 2 else "fore"
+    heights = numbers[:, BODY.index(f"lift_{end}")] * body.height
+    folds = np.radians(numbers[:, BODY.index(f"fold_{end}")])
+    for number, spot in enumerate(spots):
+        first = 0 if number == 0 else max(int(np.ceil(swings[number - 1].land)), 0)
+        last = frames if number == len(swings) else int(np.ceil(swings[number].lift))
+        out.position[first : max(last, 0), leg, :2] = spot[:2]
+        out.yaw[first : max(last, 0), leg] = spot[2]
+    bends = foot.toe != foot.ankle
+    for number, swing in enumerate(swings):
+        lasts = swing.land - swing.lift
+        lead = _PEEL * lasts
+        rows = np.arange(max(int(np.ceil(swing.lift - lead)), 0), min(int(np.ceil(swing.land)), frames))
+        if len(rows) == 0:
+            continue
+        part = (rows - swing.lift) / lasts
+        middle = int(np.clip(0.5 * (swing.lift + swing.land), 0, frames - 1))
+        vary = 1.0 + float(np.clip(rng.standard_normal(), -2.0, 2.0)) * 2.0 * settings.variation
+        step = float(np.linalg.norm((spots[number + 1] - spots[number])[:2])) / body.height
+        # Small closing steps lift the foot less.
+        small = min(1.0, 0.35 + step)
+        flying = part >= 0.0
+        way = part[flying]
+        air = rows[flying]
+        moved = _smooth(way)
+        out.position[air, leg, :2] = spots[number][:2] + moved[:, None] * (spots[number + 1] - spots[number])[:2]
+        out.position[air, leg, 2] = heights[middle] * vary * small * _bump(way, 0.0, _HIGHEST, 1.0)
+        out.yaw[air, leg] = spots[number][2] + moved * (spots[number + 1] - spots[number])[2]
+        out.contact[air, leg] = False
+        if bends:
+            fold = folds[middle] * vary * small
+            out.peel[rows, leg] = fold * _bump(part, -_PEEL, _FOLDED, 1.0 - _FLAT)
+            out.curl[air, leg] = fold * _bump(way, 0.0, _FOLDED, 1.0 - _FLAT)
+
+
+def _smooth(x: Array) -> Array:
+    """Minimum-jerk way from 0 to 1."""
+    x = np.clip(x, 0.0, 1.0)
+    return np.asarray(x * x * x * (10.0 + x * (6.0 * x - 15.0)))
+
+
+def _bump(x: Array, begin: float, top: float, end: float) -> Array:
+    """From 0 at ``begin`` to 1 at ``top`` and back to 0 at ``end``, minimum jerk each way."""
+    return np.where(x < top, _smooth((x - begin) / (top - begin)), _smooth((end - x) / (end - top)))

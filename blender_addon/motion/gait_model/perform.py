@@ -1,0 +1,60 @@
+"""The gait model's one act: a plan becomes a motion, planted on level ground, with its contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import rotations as rot
+from ..clip import Clip
+from ..plan import Plan
+from ..rotations import Array
+from ..skeleton import Skeleton
+from .body import Body
+from .course import Course
+from .footholds import foot_paths
+from .legs import solve_legs
+from .settings import GaitSettings
+from .table import build_of, load_table
+from .timing import Timing, timing_of
+from .trunk import girdles_of, trunk_of
+
+
+def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None) -> Clip:
+    """The motion of a four-legged skeleton along a plan, frame by frame as the plan, its root exactly the plan's.
+
+    Args:
+        skeleton: four-legged, of any size.
+        plan: the root over time; its actions name gaits, anything else moves as fits the speed.
+        settings: seed, variation, build.
+
+    Raises:
+        RigError: the skeleton is not four-legged or lacks a leg.
+    """
+    return perform_body(Body.of(skeleton), plan, settings or GaitSettings())
+
+
+def perform_body(body: Body, plan: Plan, settings: GaitSettings) -> Clip:
+    """`perform` for a skeleton read before."""
+    course = Course.of(plan, body)
+    build = build_of(body.height) if settings.build == "auto" else settings.build
+    table = load_table(build)
+    asked = [settings.gait if settings.gait and name in ("auto", "stand") else name for name in plan.actions]
+    asking = np.pad(plan.action, course.pad, mode="edge")
+    timing = timing_of(course, asked, asking, body.height, table, settings)
+    numbers = _numbers(timing, table.stand, np.stack([table[name].body for name in table.gaits]))
+    feet = foot_paths(course, timing, body, numbers, settings)
+    girdles = girdles_of(course, timing, body, numbers, settings)
+    trunk = trunk_of(course, timing, body, girdles, settings)
+    turns = solve_legs(body, trunk, feet)
+    inner = slice(course.pad, course.pad + len(plan))
+    world = rot.mul(turns[inner], body.rotations)
+    return Clip(
+        skeleton=body.skeleton, fps=plan.fps, hips=trunk.hips[inner], root=plan.root, contacts=feet.contact[inner],
+        rotations=rot.unroll(body.skeleton.local_rotations(world)), name="gait model",
+    )  # fmt: skip
+
+
+def _numbers(timing: Timing, stand: Array, rows: Array) -> Array:
+    """The body's numbers at each frame (f, len(BODY)), gaits blended; those of standing are reached by `moving`."""
+    del stand
+    return np.asarray(timing.weights @ rows)
