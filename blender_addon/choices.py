@@ -6,6 +6,8 @@ import zlib
 from typing import Any
 
 from . import library
+from .motion.gait_names import ANIMAL_ACTIONS, GAITS
+from .motion.schedule import DEFAULT_SPEEDS, STAND
 
 Item = tuple[str, str, str, str, int]
 
@@ -92,8 +94,22 @@ ACTIONS: dict[str, tuple[str, str, int]] = {
     "run": ("Run", "Run", 3),
     "jog": ("Jog", "Run at an easy pace", 4),
     "crouch": ("Crouch", "Go with bent knees", 5),
-    "jump": ("Jump", "Jump", 6),
+    "jump": ("Jump", "Leap at the mark, and go on as before", 6),
+    "auto": ("By speed", "The gait that an animal of this size takes at that speed, with the changes between them", 7),
+    "pace": ("Pace", "Both legs of one side swing together: the body sways. Camels pace, and some dogs and horses", 8),
+    "trot": ("Trot", "Diagonal legs swing together, in two even beats", 9),
+    "canter": ("Canter", "Three beats and a short leap: an easy gallop", 10),
+    "gallop": ("Gallop", "The fastest gait: four quick beats, then all feet off the ground", 11),
+    "sit": ("Sit", "Stop at the mark, sit down, and get up before going on", 12),
+    "lie": ("Lie down", "Stop at the mark, lie down, and get up before going on", 13),
+    "idle": ("Idle", "Stand, and look about", 14),
 }
+#: Tooltips that differ for four legs.
+ANIMAL_TIPS = {"walk": "Four even beats, two or three feet on the ground at any time"}
+#: Gaits of the gait preview.
+GAIT_ITEMS = tuple(
+    (name, ACTIONS[name][0], ANIMAL_TIPS.get(name, ACTIONS[name][1]), ACTIONS[name][2]) for name in ("auto", *GAITS)
+)
 DEFAULT_ACTIONS = ("stand", "walk", "run")
 #: A mark at which to stand pauses for so long until told otherwise, seconds.
 USUAL_PAUSE_S = 1.0
@@ -107,9 +123,11 @@ def _kept(items: list[Item]) -> list[Item]:
     return _alive.setdefault(tuple(items), items)
 
 
-def action_item(name: str, missing: bool = False) -> Item:
+def action_item(name: str, missing: bool = False, legs: int = 2) -> Item:
     """The menu's item for one action; ``missing`` when the chosen pack lacks it."""
     title, tip, number = ACTIONS.get(name, (name.replace("_", " ").capitalize(), "", zlib.crc32(name.encode()) >> 2))
+    if legs == 4:
+        tip = ANIMAL_TIPS.get(name, tip)
     if missing:
         title, tip = f"{title} (not in this pack)", "The chosen pack has no such action: choose another"
     return (name, title, tip, "NONE", number)
@@ -118,17 +136,30 @@ def action_item(name: str, missing: bool = False) -> Item:
 def action_items(owner: Any, context: Any) -> list[Item]:
     """The actions of the chosen pack, and the owner's own if the pack lacks it."""
     names = offered_actions(context)
-    items = [action_item(name) for name in names]
+    legs = _legs(context)
+    items = [action_item(name, legs=legs) for name in names]
     if owner is not None and owner.action_name not in names:
         items.append(action_item(owner.action_name, missing=True))
     return _kept(items)
 
 
 def offered_actions(context: Any) -> tuple[str, ...]:
-    """Names of the actions the chosen pack offers; the usual three if no pack is found."""
-    scene = getattr(context, "scene", None)
-    pack = library.find(scene.gaitsmith.pack_id) if scene is not None else None
-    return pack.actions if pack is not None and pack.actions else DEFAULT_ACTIONS
+    """Names of the actions the pack in use offers; without a pack, what the character's legs can do."""
+    from .operators import animal
+
+    if getattr(context, "scene", None) is None:
+        return DEFAULT_ACTIONS
+    pack = library.find(animal.pack_id(context))
+    if pack is None or not pack.actions:
+        return ANIMAL_ACTIONS if _legs(context) == 4 else DEFAULT_ACTIONS
+    # Whatever can go can be asked for the gait that fits its speed.
+    return ("auto", *pack.actions) if pack.legs == 4 and "auto" not in pack.actions else pack.actions
+
+
+def _legs(context: Any) -> int:
+    from .operators import animal
+
+    return animal.legs(context) if getattr(context, "scene", None) is not None else 0
 
 
 def get_action(owner: Any) -> int:
@@ -140,16 +171,24 @@ def set_action(owner: Any, number: int) -> None:
     """Keep the action of that number by its name; another one begins at its usual speed, or with a usual pause."""
     import bpy
 
-    from .motion.schedule import DEFAULT_SPEEDS, STAND
-
     name = next((item[0] for item in action_items(owner, bpy.context) if item[4] == number), owner.action_name)
     if name == owner.action_name:
         return
     owner.action_name = name
-    if name in DEFAULT_SPEEDS:
-        owner.speed = DEFAULT_SPEEDS[name]
+    speed = usual_speed(bpy.context, name)
+    if speed is not None:
+        owner.speed = speed
     elif name == STAND and getattr(owner, "pause", None) == 0.0:
         owner.pause = USUAL_PAUSE_S
+
+
+def usual_speed(context: Any, action: str) -> float | None:
+    """The speed an action begins at, m/s: an animal's by its size; None where the speed stays as it is."""
+    from .operators import animal
+
+    if _legs(context) == 4:
+        return animal.usual_speed(context, action)
+    return DEFAULT_SPEEDS.get(action)
 
 
 def pack_items(owner: Any, _context: Any) -> list[Item]:
@@ -165,8 +204,17 @@ def pack_items(owner: Any, _context: Any) -> list[Item]:
 
 
 def get_pack(owner: Any) -> int:
-    """Index of the chosen pack."""
-    return next(item[4] for item in pack_items(owner, None) if item[0] == owner.pack_id)
+    """Index of the pack in use: the chosen one, or the one that fits as long as none is chosen."""
+    used = _pack_in_use(owner)
+    return next((item[4] for item in pack_items(owner, None) if item[0] == used), 0)
+
+
+def _pack_in_use(owner: Any) -> str:
+    import bpy
+
+    from .operators import animal
+
+    return str(owner.pack_id) if owner.is_property_set("pack_id") else animal.pack_id(bpy.context)
 
 
 def set_pack(owner: Any, number: int) -> None:
@@ -176,7 +224,7 @@ def set_pack(owner: Any, number: int) -> None:
 
 def system_items(owner: Any, _context: Any) -> list[Item]:
     """The systems that can play the chosen pack."""
-    names = offered_systems(owner.pack_id if owner is not None else "")
+    names = offered_systems(_pack_in_use(owner) if owner is not None else "")
     items: list[Item] = [(name, SYSTEM_NAMES.get(name, name), "", "NONE", index) for index, name in enumerate(names)]
     return _kept(items)
 
@@ -189,10 +237,10 @@ def offered_systems(pack_id: str) -> tuple[str, ...]:
 
 def get_system(owner: Any) -> int:
     """Index of the chosen system; the pack's own if it lacks the chosen one."""
-    names = offered_systems(owner.pack_id)
+    names = offered_systems(_pack_in_use(owner))
     return names.index(owner.system_name) if owner.system_name in names else 0
 
 
 def set_system(owner: Any, number: int) -> None:
     """Keep the system of that index by its name."""
-    owner.system_name = offered_systems(owner.pack_id)[number]
+    owner.system_name = offered_systems(_pack_in_use(owner))[number]

@@ -15,7 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import choices, library
+from . import choices, gait_properties, library
 
 
 def _is_armature(_self: Any, ob: bpy.types.Object) -> bool:
@@ -199,6 +199,9 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     show_marks: BoolProperty(
         name="Marks", default=True, update=_redraw, description="Draw the schedule's marks along the curve",
     )
+    gaits: PointerProperty(
+        name="Gaits", type=gait_properties.GAITSMITH_PG_gaits, description="What the gait preview shows",
+    )
     # Output
     output: EnumProperty(
         name="Output", items=choices.OUTPUTS, default="NEW", description="Where the keyframes go",
@@ -310,6 +313,7 @@ class GAITSMITH_PG_state(bpy.types.PropertyGroup):
     """What is going on now; never saved."""
 
     preview: BoolProperty(default=False)
+    gaits_playing: BoolProperty(default=False)
     baking: BoolProperty(default=False)
     bake_cancel: BoolProperty(default=False)
     bake_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)

@@ -12,9 +12,11 @@ import bpy
 #: Modules in order of registration. Each may offer ``CLASSES`` (in order), ``register()`` and
 #: ``unregister()`` (properties on Blender's types, handlers, timers). A panel's parent comes before it.
 PARTS: tuple[str, ...] = (
+    "gait_properties",
     "properties",
     "preferences",
     "operators.flow",
+    "operators.animal",
     "operators.character",
     "operators.path",
     "operators.schedule",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import rotations as rot
+from .animal import contact_points
 from .clip import Clip
 from .runs import runs
 from .skeleton import Skeleton
@@ -16,6 +17,8 @@ Points = npt.NDArray[np.float32]
 
 #: Half the width of a drawn footprint as a share of its length.
 FOOTPRINT_SLIMNESS = 0.19
+#: Radius of an animal's footprint as a share of the leg's length.
+PAW_SHARE = 0.06
 #: Footprints lie this much above the ground, so that they are not hidden by it, metres.
 LIFT_M = 0.02
 #: Sides of the body, as roles name them; what belongs to neither has the number behind the last.
@@ -27,7 +30,7 @@ class Footprint:
     """One stance of one foot.
 
     Attributes:
-        side: 0 left, 1 right.
+        side: column of the clip's contacts: 0 left, 1 right, or the leg of `animal.LEGS`.
         first, last: frames of the clip, both included.
         outline: closed outline (n, 3), metres, in the world.
     """
@@ -106,17 +109,29 @@ def _ends(skeleton: Skeleton) -> list[int]:
 
 
 def footprints(clip: Clip) -> tuple[Footprint, ...]:
-    """One outline for each contact of each foot, where the foot stands in the middle of it."""
+    """One outline for each contact of each foot, where the foot stands in the middle of it; an animal's are round."""
     positions, rotations = clip.world
+    paws = contact_points(clip.skeleton, positions, rotations) if clip.skeleton.four_legged else None
     found = []
     for side, foot in enumerate(clip.skeleton.feet):
         for first, end in runs(clip.contacts[:, side]):
             last = end - 1
             middle = (first + last) // 2
-            heel = positions[middle, foot.ankle] + rot.rotate(rotations[middle, foot.ankle], foot.heel)
-            tip = positions[middle, foot.toe] + rot.rotate(rotations[middle, foot.toe], foot.tip)
-            found.append(Footprint(side, first, last, outline(heel, tip)))
+            if paws is not None:
+                shape = ring(paws[middle, side], PAW_SHARE * clip.skeleton.leg_length)
+            else:
+                heel = positions[middle, foot.ankle] + rot.rotate(rotations[middle, foot.ankle], foot.heel)
+                tip = positions[middle, foot.toe] + rot.rotate(rotations[middle, foot.toe], foot.tip)
+                shape = outline(heel, tip)
+            found.append(Footprint(side, first, last, shape))
     return tuple(found)
+
+
+def ring(middle: npt.NDArray[np.float64], radius: float, corners: int = 16) -> Points:
+    """A closed circle on the ground (corners + 1, 3)."""
+    angle = np.linspace(0.0, 2 * np.pi, corners + 1)
+    around = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full_like(angle, LIFT_M)], axis=-1)
+    return (middle + around).astype(np.float32)
 
 
 def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners: int = 16) -> Points:

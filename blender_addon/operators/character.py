@@ -25,10 +25,12 @@ class Summary:
     Attributes:
         text: how many bones are mapped, or what is wrong.
         fits: whether it can walk.
+        legs: 2 or 4; 0 when it is not known.
     """
 
     text: str
     fits: bool
+    legs: int = 0
 
 
 _summaries: dict[tuple[str, int, str], Summary] = {}
@@ -51,9 +53,9 @@ def _summarise(ob: bpy.types.Object, found: BoneMap) -> Summary:
     except RigError as error:
         return Summary(str(error), False)
     unsure = [role.replace("_", " ") for role, sure in found.confidence.items() if sure < SURE]
-    legs = "Four" if found.kind == "quadruped" else "Two"
-    text = f"{legs} legs, {len(found.bones)} parts of the body mapped"
-    return Summary(f"{text}. Look at: {', '.join(unsure)}" if unsure else text, True)
+    legs = 4 if found.kind == "quadruped" else 2
+    text = f"{'Four' if legs == 4 else 'Two'} legs, {len(found.bones)} parts of the body mapped"
+    return Summary(f"{text}. Look at: {', '.join(unsure)}" if unsure else text, True, legs)
 
 
 def bone_map(ob: bpy.types.Object) -> BoneMap:
@@ -113,7 +115,9 @@ class GAITSMITH_OT_character_create(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Needs a usable pack."""
-        pack = library.find(common.settings(context).pack_id) if context.scene is not None else None
+        from . import animal
+
+        pack = library.find(animal.pack_id(context)) if context.scene is not None else None
         if pack is None or pack.problem:
             cls.poll_message_set("Choose an installed pack under Motion first")
             return False

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from bpy.app.handlers import persistent
 
+from .. import choices
 from ..motion.errors import GaitsmithError
 from ..motion.path import RootPath
 from ..motion.polyline import Polyline
+from ..motion.schedule import JUMP, RESTS
 from . import common
 
 #: Height of a drawn mark's pole, metres.
@@ -181,8 +183,9 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
 
 def mark_text(mark: object) -> str:
     """A mark's label."""
-    text = f"{mark.at:.1f} m  {mark.action_name}"  # type: ignore[attr-defined]
-    if mark.action_name != "stand":  # type: ignore[attr-defined]
+    name = choices.action_item(mark.action_name)[1].lower()  # type: ignore[attr-defined]
+    text = f"{mark.at:.1f} m  {name}"  # type: ignore[attr-defined]
+    if mark.action_name not in (*RESTS, JUMP):  # type: ignore[attr-defined]
         text += f" {mark.speed:.1f} m/s"  # type: ignore[attr-defined]
     return text + (f", pause {mark.pause:.1f} s" if mark.pause > 0.0 else "")  # type: ignore[attr-defined]
 

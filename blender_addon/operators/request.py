@@ -17,9 +17,9 @@ from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
 from ..motion.picture import Picture, lifted, picture
 from ..motion.plan import Limits, Plan, make_plan
-from ..motion.schedule import STAND, Mark, Schedule
+from ..motion.schedule import AUTO, RESTS, STAND, Mark, Schedule
 from ..systems.synthesis import SynthesisSettings
-from . import common
+from . import animal, common
 from .worker import Progress
 
 if TYPE_CHECKING:
@@ -73,14 +73,26 @@ class Done:
     figures: tuple[FigureRow, ...]
 
 
-def read(context: bpy.types.Context) -> Request:
-    """Read the scene for a bake; raises `GaitsmithError` that says what is missing or broken."""
+def read(context: bpy.types.Context, schedule: Schedule | None = None, pack_id: str = "") -> Request:
+    """Read the scene for a bake.
+
+    Args:
+        context: Blender's.
+        schedule: in place of the panel's.
+        pack_id: in place of the pack in use.
+
+    Raises:
+        GaitsmithError: what is missing or broken.
+    """
     from ..scene import shot
 
     chosen = common.settings(context)
-    pack = usable_pack(chosen.pack_id)
+    pack = usable_pack(pack_id or animal.pack_id(context))
+    misfit = animal.misfit(context, pack)
+    if misfit:
+        raise PackError(misfit)
     armature = common.chosen_armature(context)
-    schedule = schedule_of(chosen)
+    schedule = schedule or schedule_of(chosen)
     if pack.actions:
         schedule.check_actions(pack.actions)
     found = shot.read_shot(
@@ -89,7 +101,7 @@ def read(context: bpy.types.Context) -> Request:
         controls=controls_of(chosen, armature),
     )  # fmt: skip
     settings = baking.BakeSettings(
-        schedule, Limits.responsive(chosen.responsiveness), facing_of(chosen), start=chosen.start,
+        schedule, limits_of(context), facing_of(chosen), start=chosen.start,
         synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
         frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",
         markers=chosen.markers, lifts=chosen.lifts, tolerance=tolerance_of(chosen), layer=layer_of(chosen),
@@ -199,7 +211,7 @@ def ground_of(chosen: Any) -> Any:
 
 def schedule_name(schedule: Schedule) -> str:
     """What an action is called: the actions asked for."""
-    return " ".join(name for name in schedule.actions if name != STAND) or "walk"
+    return " ".join("gaits" if name == AUTO else name for name in schedule.actions if name not in RESTS) or "walk"
 
 
 def create_character(context: bpy.types.Context) -> bpy.types.Object:
@@ -207,7 +219,7 @@ def create_character(context: bpy.types.Context) -> bpy.types.Object:
     from ..scene import character
     from ..systems import packs
 
-    pack = usable_pack(common.settings(context).pack_id)
+    pack = usable_pack(animal.pack_id(context))
     return character.create_character(packs.read_info(pack.folder).skeleton, collection=context.collection)
 
 
@@ -277,6 +289,11 @@ def schedule_of(chosen: Any) -> Schedule:
     return Schedule(marks)
 
 
+def limits_of(context: bpy.types.Context) -> Limits:
+    """What the character's body can do, as brisk as the panel says."""
+    return Limits.responsive(common.settings(context).responsiveness, four_legged=animal.legs(context) == 4)
+
+
 def facing_of(chosen: Any) -> Facing:
     """Where the body looks; raises `PathError`."""
     if chosen.facing == "OBJECT":
@@ -289,9 +306,9 @@ def facing_of(chosen: Any) -> Facing:
 def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -> Plan:
     """The plan of the panel's settings along a path; raises `PathError`."""
     chosen = common.settings(context)
-    pack = library.find(chosen.pack_id)
+    pack = library.find(animal.pack_id(context))
     speeds = {"speeds": pack.speeds} if pack is not None and pack.speeds is not None else {}
-    limits = Limits.responsive(chosen.responsiveness)
+    limits = limits_of(context)
     schedule = schedule_of(chosen)
     if pack is not None and pack.actions:
         schedule.check_actions(pack.actions)

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty
 
-from ..motion.schedule import STAND
+from ..motion.schedule import JUMP, RESTS
 from . import common
 
 #: A new mark lies this far behind the last one, metres.
@@ -20,15 +20,15 @@ def add_mark(chosen: Any, at: float | None = None, length: float | None = None) 
     """Put a mark after the active one (or at ``at``) with the settings that hold there; returns its index."""
     index = chosen.active_mark if 0 <= chosen.active_mark < len(chosen.marks) else -1
     place = (chosen.marks[index].at if index >= 0 else chosen.start) + SPACING_M if at is None else at
-    # After a stand it goes on as it came.
-    while index >= 0 and chosen.marks[index].action_name == STAND:
+    # After a rest or a leap it goes on as it came.
+    while index >= 0 and chosen.marks[index].action_name in (*RESTS, JUMP):
         index -= 1
     before = chosen.marks[index] if index >= 0 else chosen
     if length is not None:
         place = min(place, length)
     mark = chosen.marks.add()
     mark.at, mark.speed = place, before.speed
-    mark.action_name = before.action_name if before.action_name != STAND else USUAL_ACTION
+    mark.action_name = before.action_name if before.action_name not in (*RESTS, JUMP) else USUAL_ACTION
     return sort_marks(chosen, len(chosen.marks) - 1)
 
 

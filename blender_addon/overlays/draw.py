@@ -20,6 +20,10 @@ Colour = tuple[float, float, float, float]
 
 BODY: Colour = (1.0, 0.78, 0.25, 1.0)
 SIDES: tuple[Colour, Colour] = ((0.35, 0.65, 1.0, 1.0), (1.0, 0.45, 0.4, 1.0))
+#: Of an animal's legs, in the order of `motion.animal.LEGS`: fore legs are lighter than hind legs.
+LEG_COLOURS: tuple[Colour, ...] = (
+    (0.25, 0.5, 1.0, 1.0), (1.0, 0.32, 0.28, 1.0), (0.55, 0.85, 1.0, 1.0), (1.0, 0.68, 0.5, 1.0)
+)
 FAINT = 0.35
 #: Share of its strength that a line keeps behind the ground.
 HIDDEN = 0.3
@@ -40,7 +44,7 @@ def draw_world() -> None:
     if context.scene is None or not hasattr(context.scene, "gaitsmith"):
         return
     chosen = common.settings(context)
-    pen = _Pen(context)
+    pen = Pen(context)
     found = preview_state.picture(context)
     if found is not None:
         _draw_picture(context, chosen, pen, found)
@@ -50,7 +54,7 @@ def draw_world() -> None:
     pen.done()
 
 
-def _draw_picture(context: bpy.types.Context, chosen: Any, pen: _Pen, found: Picture) -> None:
+def _draw_picture(context: bpy.types.Context, chosen: Any, pen: Pen, found: Picture) -> None:
     scene = context.scene
     place = found.place(scene.frame_current_final, chosen.frame_start, scene_fps(scene))
     if chosen.show_path and len(found.path) > 1:
@@ -58,7 +62,7 @@ def _draw_picture(context: bpy.types.Context, chosen: Any, pen: _Pen, found: Pic
     if chosen.show_footprints:
         for step in found.footprints:
             stands = step.first <= place <= step.last
-            red, green, blue, _ = SIDES[step.side]
+            red, green, blue, _ = _feet(found)[step.side][1]
             pen.strip(step.outline, (red, green, blue, 1.0 if stands else FAINT), 3.0 if stands else 1.5)
     if chosen.show_skeleton:
         body = found.body(place).reshape(-1, 2, 3)
@@ -90,30 +94,39 @@ def _mark_head(context: bpy.types.Context, x: float, y: float, spot: flow.Spot) 
     """A knob on the mark's pole, and its label beside it."""
     colour = ACTIVE if spot.active else MARK
     half = 4.0 * context.preferences.system.ui_scale
-    pen = _Pen(context, flat=True)
+    pen = Pen(context, flat=True)
     pen.box(x - half, y - half, 2 * half, 2 * half, colour)
     pen.done()
     _label(context, x + 3 * half, y - half, spot.text, colour)
 
 
+def _feet(found: Picture) -> tuple[tuple[str, Colour], ...]:
+    """Name and colour of each foot, in the order of the contacts."""
+    if found.contacts.shape[1] == len(LEG_COLOURS):
+        return tuple(zip(("LH", "RH", "LF", "RF"), LEG_COLOURS, strict=True))
+    return (("left", SIDES[0]), ("right", SIDES[1]))
+
+
 def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:
     """Bars of stance for each foot, time running to the right, the present in the middle."""
     left, bottom, width, height = 60.0, 60.0, 360.0, 14.0
+    feet = _feet(found)
+    row, rows = height + 4, len(feet)
     place = found.place(context.scene.frame_current_final, chosen.frame_start, scene_fps(context.scene))
     scale = width / (2 * GAIT_SECONDS * found.fps)
-    pen = _Pen(context, flat=True)
-    pen.box(left - 50, bottom - 8, width + 60, 2 * height + 24, BOX)
+    pen = Pen(context, flat=True)
+    pen.box(left - 50, bottom - 8, width + 60, rows * row + 16, BOX)
     for step in found.footprints:
         start = left + width / 2 + (step.first - place) * scale
         stop = left + width / 2 + (step.last + 1 - place) * scale
         start, stop = max(start, left), min(stop, left + width)
         if stop > start:
-            pen.box(start, bottom + (1 - step.side) * (height + 4), stop - start, height, SIDES[step.side])
+            pen.box(start, bottom + (rows - 1 - step.side) * row, stop - start, height, feet[step.side][1])
     now = left + width / 2
-    pen.lines(np.array([[now, bottom - 4, 0], [now, bottom + 2 * height + 10, 0]], np.float32), MARK, 1.0)
+    pen.lines(np.array([[now, bottom - 4, 0], [now, bottom + rows * row + 2, 0]], np.float32), MARK, 1.0)
     pen.done()
-    _text(left - 44, bottom + height + 6, "left", SIDES[0])
-    _text(left - 44, bottom + 2, "right", SIDES[1])
+    for number, (name, colour) in enumerate(feet):
+        text(left - 44, bottom + (rows - 1 - number) * row + 2, name, colour)
 
 
 def _draw_loss(losses: Sequence[float]) -> None:
@@ -126,14 +139,14 @@ def _draw_loss(losses: Sequence[float]) -> None:
     line = np.zeros((len(values), 3), np.float32)
     line[:, 0] = left + np.linspace(0.0, width, len(values))
     line[:, 1] = bottom + (values - values.min()) / span * height
-    pen = _Pen(bpy.context, flat=True)
+    pen = Pen(bpy.context, flat=True)
     pen.box(left - 8, bottom - 8, width + 16, height + 32, BOX)
     pen.strip(line, ACTIVE, 2.0)
     pen.done()
-    _text(left, bottom + height + 8, f"training loss {losses[-1]:.3g}", MARK)
+    text(left, bottom + height + 8, f"training loss {losses[-1]:.3g}", MARK)
 
 
-class _Pen:
+class Pen:
     """Draws lines and boxes with one state of the GPU."""
 
     def __init__(self, context: bpy.types.Context, flat: bool = False) -> None:
@@ -182,23 +195,24 @@ class _Pen:
         gpu.state.depth_test_set("NONE")
 
 
-def _label(context: bpy.types.Context, x: float, y: float, text: str, colour: Colour) -> None:
+def _label(context: bpy.types.Context, x: float, y: float, words: str, colour: Colour) -> None:
     """Text on a dark ground."""
     blf.size(0, TEXT_SIZE * context.preferences.system.ui_scale)
-    width, height = blf.dimensions(0, text)
-    pen = _Pen(context, flat=True)
+    width, height = blf.dimensions(0, words)
+    pen = Pen(context, flat=True)
     pen.box(x - 4, y - 5, width + 8, height + 9, BOX)
     pen.done()
-    _text(x, y, text, colour)
+    text(x, y, words, colour)
 
 
-def _text(x: float, y: float, text: str, colour: Colour) -> None:
-    blf.size(0, TEXT_SIZE * bpy.context.preferences.system.ui_scale)
+def text(x: float, y: float, words: str, colour: Colour, size: int = TEXT_SIZE) -> None:
+    """Write words on the screen."""
+    blf.size(0, size * bpy.context.preferences.system.ui_scale)
     blf.color(0, *colour)
     blf.position(0, x, y, 0)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
-    blf.draw(0, text)
+    blf.draw(0, words)
     blf.disable(0, blf.SHADOW)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import library
-from ..operators import common
+from ..operators import animal, common
 from .common import Sidebar, columns, message, words
 
 
@@ -20,8 +20,11 @@ class GAITSMITH_PT_motion(Sidebar, bpy.types.Panel):
         chosen = common.settings(context)
         column = columns(self.layout)
         column.prop(chosen, "pack")
-        pack = library.find(chosen.pack_id)
-        if pack is None:
+        pack = library.find(animal.pack_id(context))
+        misfit = animal.misfit(context)
+        if misfit:
+            words(column, misfit, "ERROR")
+        elif pack is None:
             words(column, "The chosen pack is not installed. Choose another, or import it below under Packs.", "ERROR")
         elif pack.problem:
             words(column, pack.problem, "ERROR")

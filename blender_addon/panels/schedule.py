@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
+from .. import choices
+from ..motion.schedule import JUMP, RESTS
 from ..operators import common, flow
 from .common import Sidebar, columns, message, words
 
@@ -17,8 +21,13 @@ class GAITSMITH_UL_marks(bpy.types.UIList):
         """Draw a mark: where, what, how fast."""
         row = layout.row(align=True)
         row.label(text=f"{item.at:.1f} m")
-        row.label(text=item.action_name.replace("_", " "))
-        row.label(text=f"{item.pause:.1f} s" if item.action_name == "stand" else f"{item.speed:.1f} m/s")
+        row.label(text=choices.action_item(item.action_name)[1].lower())
+        row.label(text="" if item.action_name == JUMP else resting(item) or f"{item.speed:.1f} m/s")
+
+
+def resting(mark: Any) -> str:
+    """How long a mark rests, for reading; empty for marks that go on."""
+    return f"{mark.pause:.1f} s" if mark.action_name in RESTS else ""
 
 
 class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
@@ -33,7 +42,8 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
         layout = self.layout
         column = columns(layout)
         column.prop(chosen, "action", text="From the start")
-        column.prop(chosen, "speed")
+        if chosen.action_name not in RESTS:
+            column.prop(chosen, "speed")
         row = layout.row()
         row.template_list(
             "GAITSMITH_UL_marks", "", chosen, "marks", chosen, "active_mark", rows=3 if len(chosen.marks) else 1
@@ -48,10 +58,11 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
             column = columns(layout)
             column.prop(mark, "at")
             column.prop(mark, "action")
-            if mark.action_name != "stand":
+            if mark.action_name not in RESTS and mark.action_name != JUMP:
                 column.prop(mark, "speed")
                 column.prop(mark, "ease")
-            column.prop(mark, "pause")
+            if mark.action_name != JUMP:
+                column.prop(mark, "pause")
         seconds, problem = flow.plan_facts(context)
         if problem:
             words(layout, problem, "ERROR")
