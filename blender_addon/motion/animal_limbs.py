@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rotations as rot
 from .animal import leg_roles
-from .limb_ik import Hinges, LimbTurn, bends, solve_chain
+from .limb_ik import Hinges, LimbTurn, bends, carried_top, solve_chain
 from .rotations import Array
 from .skeleton import Foot, Skeleton
 
@@ -18,8 +18,9 @@ from .skeleton import Foot, Skeleton
 _FORWARDS = ("hock", "elbow")
 #: Joints that carry the leg's fold and are never straightened out; the others follow, and hang back when they stand.
 _LEADING = ("knee", "hock", "elbow")
-#: Least bend of the leading joints, and how far beyond their rest the others may be bent up, radians.
-_LEAST_BEND, _BENT_UP = np.radians(2.0), np.radians(12.0)
+#: Least bend of the leading joints, radians and of that at rest: stifles and hocks of dogs and horses stretch to 150 to
+#: 165 degrees. How far beyond their rest the others may be bent up, radians.
+_LEAST_BEND, _LEAST_OF_REST, _BENT_UP = np.radians(2.0), 0.3, np.radians(8.0)
 #: Bounds of the leading joints' share of a fold, and the others' share, radians.
 _SHARES, _FOLLOWING = (0.35, 1.2), 0.35
 #: A rest pose that bends a leading joint this far the other way (radians) is believed.
@@ -63,7 +64,9 @@ class Limb:
         straight, share = np.empty(len(parts)), np.empty(len(parts))
         for at, part in enumerate(parts):
             leads = part in _LEADING
-            straight[at] = _LEAST_BEND if leads else min(float(angles[at]), 0.0) - _BENT_UP
+            straight[at] = (
+                max(_LEAST_BEND, _LEAST_OF_REST * float(angles[at])) if leads else min(float(angles[at]), 0.0) - _BENT_UP
+            )
             share[at] = np.clip(angles[at], *_SHARES) if leads else _FOLLOWING
         role = f"{foot.side.split('_')[0]}_scapula"
         scapula = skeleton.index(role) if foot.side.endswith("fore") and skeleton.has(role) else -1
@@ -87,12 +90,22 @@ class Limb:
     ) -> LimbTurn:
         """Turn the leg in a pose (f, b, 3), (f, b, 4) so that its end comes to ``target`` (f, 3): `solve_chain`."""
         top = positions[:, self.scapula] if self.scapula >= 0 else None
-        carrier = skeleton.parents[self.scapula if self.scapula >= 0 else self.foot.hip]
-        across = rot.rotate(rotations[:, carrier], self.lateral)
         return solve_chain(
             self.points(positions, rotations), target, self.hinges(rotations), twist=twist, scapula=top,
-            protraction=across,
+            protraction=self._across(skeleton, rotations),
         )  # fmt: skip
+
+    def top(self, skeleton: Skeleton, positions: Array, rotations: Array, target: Array) -> Array:
+        """Where the leg's top (f, 3) is when its end goes to ``target`` (f, 3): a shoulder moves with its blade."""
+        points = self.points(positions, rotations)
+        if self.scapula < 0:
+            return points[:, 0]
+        return carried_top(points, target, positions[:, self.scapula], self._across(skeleton, rotations))
+
+    def _across(self, skeleton: Skeleton, rotations: Array) -> Array:
+        """The body's left (f, 3) where the leg hangs."""
+        carrier = skeleton.parents[self.scapula if self.scapula >= 0 else self.foot.hip]
+        return rot.rotate(rotations[:, carrier], self.lateral)
 
     def write(
         self, skeleton: Skeleton, locals_: Array, rotations: Array, turn: LimbTurn, toe: Array | None = None

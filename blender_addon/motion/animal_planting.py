@@ -10,7 +10,7 @@ import numpy as np
 from . import rotations as rot
 from .animal_body import Ride, carried
 from .animal_limbs import Limb, limbs_of
-from .bridging import upper_envelope
+from .bridging import BoolArray, upper_envelope
 from .clearance import clear_swings, touch_ground
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
@@ -22,8 +22,10 @@ from .planted import Planted, PlantSettings
 from .rotations import Array
 from .terrain import Terrain
 
-#: Window of a girdle's drop to each side, seconds.
-_DROP_WINDOW = 0.15
+#: Window of a girdle's drop to each side, seconds, and rounds in which it is found.
+_DROP_WINDOW, _DROPS = 0.15, 2
+#: Part of a girdle's drop that the other one follows, and of its reach that a swinging leg goes without.
+_TOGETHER, _SWING_GIVES = 0.4, 0.08
 
 
 def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Planted:
@@ -57,11 +59,15 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
     limbs = limbs_of(clip.skeleton)
     ends = [leg_end(limb, motion, target) for limb, motion, target in zip(limbs, motions, targets, strict=True)]
     ride = Ride.over(clip, falls, holds, settings.pelvis_cutoff)
-    drops = _drops(carried(clip, ride), limbs, ends, settings.reach)
+    contacts = np.stack([target.contact for target in targets], axis=1)
+    lower, drop = ride, np.zeros(len(clip))
+    for _ in range(_DROPS):
+        # Lowered, a trunk also pitches: what is left shows in the second round.
+        drops = _drops(carried(clip, lower), limbs, ends, contacts, settings.reach)
+        lower, drop = lower.lowered(*drops), drop + np.maximum(*drops)
     return _solve(
-        clip, carried(clip, ride.lowered(*drops)), targets, limbs, ends, np.maximum(*drops), settings,
-        sum(sum(fall.inserted) for fall in falls),
-    )  # fmt: skip
+        clip, carried(clip, lower), targets, limbs, ends, drop, settings, sum(sum(fall.inserted) for fall in falls)
+    )
 
 
 def leg_end(limb: Limb, motion: FootMotion, target: FootTarget) -> Array:
@@ -69,29 +75,32 @@ def leg_end(limb: Limb, motion: FootMotion, target: FootTarget) -> Array:
     return target.ball if limb.end < 0 else target.ball - rot.rotate(target.rotation, motion.shape.ball)
 
 
-def _drops(clip: Clip, limbs: Sequence[Limb], ends: Sequence[Array], share: float) -> tuple[Array, Array]:
+def _drops(
+    clip: Clip, limbs: Sequence[Limb], ends: Sequence[Array], contacts: BoolArray, share: float
+) -> tuple[Array, Array]:
     """How far hips and shoulders must come down (f,) so that no leg is stretched beyond its limit; smooth in time.
 
     Args:
         clip: the body as it is carried.
         limbs, ends: the legs and where they shall end (f, 3).
+        contacts: when they stand (f, 4); a swinging foot rather stays a little behind than pulls the body down.
         share: of its greatest reach that a leg may be stretched to, or as far as the source's was.
     """
     positions, rotations = clip.world
     needs = []
-    for limb, end in zip(limbs, ends, strict=True):
+    for limb, end, down in zip(limbs, ends, contacts.T, strict=True):
         points = limb.points(positions, rotations)
         greatest = greatest_reach(points, limb.hinges(rotations))
         own = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
         limit = np.maximum(np.minimum(own, 0.999 * greatest), share * greatest)
-        reach = points[:, 0] - end
+        reach = limb.top(clip.skeleton, positions, rotations, end) - end
         level = np.linalg.norm(reach[:, :2], axis=1)
         highest = np.sqrt(np.maximum(limit**2 - level**2, (0.3 * greatest) ** 2))
-        needs.append(np.maximum(reach[:, 2] - highest, 0.0))
-    hind, fore = (
-        upper_envelope(np.maximum(needs[k], needs[k + 1]), clip.fps, _DROP_WINDOW) for k in (0, 2)
-    )
-    return hind, fore
+        needs.append(np.maximum(reach[:, 2] - highest - np.where(down, 0.0, _SWING_GIVES * greatest), 0.0))
+    hind, fore = np.maximum(needs[0], needs[1]), np.maximum(needs[2], needs[3])
+    # One girdle alone would tip the trunk.
+    shared = np.maximum(hind, _TOGETHER * fore), np.maximum(fore, _TOGETHER * hind)
+    return upper_envelope(shared[0], clip.fps, _DROP_WINDOW), upper_envelope(shared[1], clip.fps, _DROP_WINDOW)
 
 
 def _solve(

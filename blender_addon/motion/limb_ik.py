@@ -124,6 +124,14 @@ def greatest_reach(points: Array, hinges: Hinges) -> Array:
     return flexion.distance(np.full(len(points), _STRETCHED))[0]
 
 
+def carried_top(
+    points: Array, target: Array, scapula: Array, protraction: Array | None = None, share: float = SCAPULA_SHARE
+) -> Array:
+    """Where a swing's share carries the leg's top (f, 3), had the leg no end; arguments as of `solve_chain`."""
+    blade = _scapula_turn(points, scapula, target, share, protraction, np.full(len(points), np.inf))
+    return np.asarray(scapula + rot.rotate(blade, points[:, 0] - scapula))
+
+
 def bends(points: Array, axes: Array) -> Array:
     """Signed bends (f, n - 1) of a leg's inner joints about their hinges, radians; positive is flexed.
 
@@ -230,7 +238,7 @@ def _scapula_turn(
     angle = share * swing
     arm = points[:, 0] - top
     size = np.linalg.norm(arm, axis=1)
-    for _ in range(_RELIEF):
+    for _ in range(_RELIEF if np.all(np.isfinite(limit)) else 0):
         turned = rot.rotate(rot.exp(_capped(angle)), arm)
         line = target - top - turned
         far = np.linalg.norm(line, axis=1)
