@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from blender_addon.motion.dataset import ACTIONS, Dataset
+from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.labels import vocabulary
 from blender_addon.motion.metrics_reference import capture_reference
+from blender_addon.motion.rotations import Array
 from blender_addon.systems.database import Database
 
 #: A band of speeds counts as covered when so much motion of it is there.
@@ -43,7 +46,7 @@ def describe(dataset: Dataset) -> About:
         line for line in dict.fromkeys(known) if not any(line != other and line in other for other in known)
     )
     return About(
-        actions=tuple(action for action in ACTIONS if tags[action]) or ("walk",),
+        actions=tuple(action for action in vocabulary(dataset.skeleton) if tags[action]) or ("walk",),
         licence=", ".join(licences),
         credits=credits,
         held_out=tuple(clip.name for clip, held in zip(dataset.clips, dataset.held_out, strict=True) if held),
@@ -67,16 +70,21 @@ def _reference(dataset: Dataset) -> dict[str, Any]:
 
 def covered_speeds(database: Database) -> tuple[float, float]:
     """Slowest and fastest speed (m/s) of which there are some seconds, without a gap between."""
-    window = max(1, round(database.fps))
-    speeds = []
-    for first, last in database.ranges:
-        step = np.linalg.norm(database.root_step[first:last, :2].astype(np.float64), axis=1) * database.fps
-        if len(step) > window:
-            speeds.append(np.convolve(step, np.full(window, 1.0 / window), mode="valid"))
+    tracks = [
+        np.linalg.norm(database.root_step[first:last, :2].astype(np.float64), axis=1) * database.fps
+        for first, last in database.ranges
+    ]
+    return speeds_between(tracks, database.fps)
+
+
+def speeds_between(tracks: Sequence[Array], fps: float) -> tuple[float, float]:
+    """`covered_speeds` of tracks of speeds (frames,), m/s."""
+    window = max(1, round(fps))
+    speeds = [np.convolve(s, np.full(window, 1.0 / window), mode="valid") for s in tracks if len(s) > window]
     if not speeds:
         return (0.0, 0.0)
-    counts, _ = np.histogram(np.concatenate(speeds), bins=np.arange(0.0, 10.0, _BAND))
-    enough = counts / database.fps >= _LEAST_SECONDS
+    counts, _ = np.histogram(np.concatenate(speeds), bins=np.arange(0.0, 15.0, _BAND))
+    enough = counts / fps >= _LEAST_SECONDS
     low = int(round(_LOWEST / _BAND))
     covered = np.nonzero(enough[low:])[0]
     if len(covered) == 0:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..motion import rotations as rot
 from ..motion.clip import Clip
+from ..motion.contacts import foot_points
 from ..motion.filters import derivative
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
@@ -54,19 +55,19 @@ def layouts(skeleton: Skeleton) -> tuple[Layout, Layout]:
 
 
 def clip_features(clip: Clip) -> Array:
-    """Features of every frame (frames, 27), not normalised: metres, metres a second, unit directions.
+    """Features of every frame (frames, 27 or 39), not normalised: metres, metres a second, unit directions.
 
-    Everything is in root space. The trajectory beyond the clip's last frame is extrapolated at the
-    last half second's mean velocity and turning rate: holding the last frame would look like a stop.
+    Everything is in root space; feet are the points of `contacts.foot_points`. The trajectory beyond the clip's last
+    frame is extrapolated at the last half second's mean velocity and turning rate: holding the last frame would look
+    like a stop.
     """
     layout = feature_layout(len(clip.skeleton.feet))
     root, fps = clip.root, clip.fps
-    positions, _ = clip.world
-    toes = [foot.toe for foot in clip.skeleton.feet]
-    velocity = derivative(positions[:, [0, *toes]], fps)
+    points = np.concatenate([clip.world[0][:, :1], foot_points(clip)], axis=1)
+    velocity = derivative(points, fps)
     to_root = rot.inv(rot.from_yaw(root[:, 2]))[:, None]
     base = np.concatenate([root[:, :2], np.zeros((len(clip), 1))], axis=-1)[:, None]
-    feet = rot.rotate(to_root, positions[:, toes] - base)
+    feet = rot.rotate(to_root, points[:, 1:] - base)
     velocity = rot.rotate(to_root, velocity)
     future = [sample_root(root, np.arange(len(clip)) + seconds * fps, fps) for seconds in HORIZON_SECONDS]
     trajectory, direction = relative_trajectory(root, np.stack(future, axis=1))

@@ -11,7 +11,7 @@ from blender_addon.motion import labels
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.reference_pose import without_reference_pose
 from blender_addon.motion.takes import Take, describe, prepare
-from tests.animal_motion import stepping
+from tests.animal_steps import stepping
 from tests.animals import animal
 
 

@@ -15,7 +15,7 @@ from blender_addon.motion.proportions import sized_skeleton
 from blender_addon.motion.retarget import posed_rest, retarget
 from blender_addon.motion.runs import runs
 from blender_addon.motion.skeleton import Skeleton, make_skeleton
-from tests.animal_motion import stepping
+from tests.animal_steps import stepping
 from tests.animals import animal
 from tests.synthetic import biped, walk
 

@@ -17,7 +17,7 @@ from blender_addon.motion.retarget import grounded_rest, posed_rest
 from blender_addon.motion.terrain import FlatGround
 from blender_addon.motion.transfer import Place, carry, finished, make_ready, plant
 from blender_addon.motion.transfer_report import judge_transfer
-from tests.animal_motion import stepping
+from tests.animal_steps import stepping
 from tests.animals import animal
 
 HERE = Place((0.0, 0.0), 0.0)

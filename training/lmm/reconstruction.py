@@ -36,7 +36,7 @@ def held_out_errors(path: Path, dataset: Dataset, pack: Pack) -> npt.NDArray[np.
     )):  # fmt: skip
         raise DatasetError("The data set is on another skeleton than the pack", "Use the data it was made from")
     database = Database.build(held.clips, mirror=False)
-    kinematics = Kinematics(skeleton)
+    kinematics = Kinematics(skeleton, len(skeleton.feet))
     network = compressor(len(state["states_mean"]))
     network.load_state_dict(state["compressor"])
     features, poses = layouts(skeleton)
@@ -54,7 +54,7 @@ def held_out_errors(path: Path, dataset: Dataset, pack: Pack) -> npt.NDArray[np.
         latents = network((states - state["states_mean"]) / state["states_scale"])
         latents = (latents - state["latent_mean"]) / state["latent_scale"]
         values = np.concatenate([normalizer.apply(database.raw[rows]), latents.numpy()], axis=1)
-        found = decode_poses(decompressor(state=values), len(skeleton), fps)
+        found = decode_poses(decompressor(state=values), len(skeleton), fps, len(skeleton.feet))
         made, real = (skeleton.fk(p.hips, p.rotations)[0] for p in (found, truth))
         errors.append(np.linalg.norm(made - real, axis=-1))
     return np.concatenate(errors)
