@@ -63,11 +63,9 @@ class Limb:
         angles = bends(points, np.stack(across)[None])[0]
         straight, share = np.empty(len(parts)), np.empty(len(parts))
         for at, part in enumerate(parts):
-            leads = part in _LEADING
-            straight[at] = (
-                max(_LEAST_BEND, _LEAST_OF_REST * float(angles[at])) if leads else min(float(angles[at]), 0.0) - _BENT_UP
-            )
-            share[at] = np.clip(angles[at], *_SHARES) if leads else _FOLLOWING
+            rest, leads = float(angles[at]), part in _LEADING
+            straight[at] = max(_LEAST_BEND, _LEAST_OF_REST * rest) if leads else min(rest, 0.0) - _BENT_UP
+            share[at] = np.clip(rest, *_SHARES) if leads else _FOLLOWING
         role = f"{foot.side.split('_')[0]}_scapula"
         scapula = skeleton.index(role) if foot.side.endswith("fore") and skeleton.has(role) else -1
         carrier = skeleton.parents[scapula if scapula >= 0 else foot.hip]
