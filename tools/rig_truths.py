@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,12 +154,21 @@ _METARIG_HORSE = Truth(
 )  # fmt: skip
 
 
-def _deform(truth: Truth, tail: bool = True) -> Truth:
-    """The deform bones of the generated rig. Where it is turned round, the tail's bones run from tip to body."""
-    centre = {role: f"DEF-{bone}" for role, bone in truth.centre.items() if tail or not role.startswith("tail")}
-    turned = {role: "its bones run from the tip to the body" for role in truth.centre if role.startswith("tail")}
+def _deform(truth: Truth, tail: Sequence[str] = (), spine: Sequence[str] = ()) -> Truth:
+    """The deform bones of the generated rig that have controls of their own: the neck has one for all its bones.
+
+    Where the tail's deform bones run from tip to body, its controls stand for them; where a bone of the spine goes
+    rigidly with the pelvis, the spine is what ``spine`` says.
+    """
+    centre = {role: f"DEF-{bone}" for role, bone in truth.centre.items() if not role.startswith("neck_")}
+    if tail:
+        centre = {**{role: bone for role, bone in centre.items() if not role.startswith("tail")},
+                  **_numbered("tail", " ".join(tail))}  # fmt: skip
+    if spine:
+        centre = {**{role: bone for role, bone in centre.items() if not role.startswith("spine")},
+                  **_numbered("spine", " ".join(f"DEF-{bone}" for bone in spine))}  # fmt: skip
     limbs = {role: f"DEF-{bone}" for role, bone in truth.limbs.items()}
-    return Truth(truth.kind, truth.sides, {"root": "root", **centre}, limbs, by_hand={} if tail else turned)
+    return Truth(truth.kind, truth.sides, {"root": "root", **centre}, limbs)
 
 
 #: Rigify's human: spine.001 hangs rigidly on the hips' control.
@@ -187,8 +196,9 @@ BONELESS = ("rigs/model-human.glb", "quadruped/model-horse.glb", "quadruped/mode
 #: Rigify's kind -> bones of metarig and of the generated rig.
 RIGIFY: dict[str, tuple[Truth, Truth]] = {
     "human": (_METARIG_HUMAN, _GENERATED_HUMAN), "basic_human": (_METARIG_HUMAN, _GENERATED_HUMAN),
-    "wolf": (_METARIG_WOLF, _deform(_METARIG_WOLF, tail=False)),
-    "cat": (_METARIG_CAT, _deform(_METARIG_CAT, tail=False)), "horse": (_METARIG_HORSE, _deform(_METARIG_HORSE)),
+    "wolf": (_METARIG_WOLF, _deform(_METARIG_WOLF, tail=("spine.003", "spine.002", "spine.001", "spine"))),
+    "cat": (_METARIG_CAT, _deform(_METARIG_CAT, [f"tail.00{k}" for k in (1, 2, 3, 4)], ["spine.002", "spine.003"])),
+    "horse": (_METARIG_HORSE, _deform(_METARIG_HORSE)),
 }  # fmt: skip
 
 #: What is done to a rig before it is mapped.

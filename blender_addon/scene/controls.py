@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -11,9 +11,11 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.errors import RigError
 from ..motion.rotations import Array
-from . import rigify
+from . import rigify, rigify_animal
 from .bone_map import ROOT_ROLE, BoneMap
 
+#: Tells the role that carries a bone, from bone, tree and role -> bone.
+Carrier = Callable[[str, Mapping[str, str | None], Mapping[str, str]], str | None]
 #: ``ride`` of controls that nothing carries but the armature itself.
 ARMATURE = -1
 
@@ -98,40 +100,88 @@ def rigify_controls(
     """
     bones = ob.data.bones
     if deform:
-        return _deform_controls(ob, number)
-    controls = []
-    for handle in rigify.HANDLES:
-        if handle.bone not in bones:
-            raise RigError(
-                f"The Rigify rig lacks the control {handle.bone!r}",
-                "Choose its deform bones in the settings, or generate the rig from the human metarig",
-            )
-        joint, ride = number.get(handle.role), number.get(handle.rides, ARMATURE)
-        if joint is None:
-            continue
-        tree = handle.role in (ROOT_ROLE, "hips") or handle.bone == "spine_fk"
-        control = make_control(ob, handle.bone, joint, ride, location=tree)
-        controls.append(replace(control, carrier=handle.carrier))
+        return _deform_controls(ob, number, rigify.DEFORM, rigify.carrier)
     switches = [
         (f'pose.bones["{bone}"]["{key}"]', value)
         for bone, key, value in rigify.SWITCHES
         if bone in bones and ob.pose.bones[bone].get(key) is not None
     ]
-    return tuple(controls), tuple(switches)
+    return _handled(ob, rigify.HANDLES, number, "spine_fk"), tuple(switches)
+
+
+def rigify_animal_controls(
+    ob: bpy.types.Object, found: BoneMap, number: Mapping[str, int], deform: bool
+) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
+    """The FK controls or the deform bones of a generated Rigify animal, and the (data path, value) they need.
+
+    Raises:
+        RigError: a control is missing.
+    """
+    tree = tree_above(ob)
+    handles = rigify_animal.handles(found.bones, tree)
+    tails = [handle.bone for handle in handles if handle.role.startswith("tail")]
+    # Each bone of the tail would copy the one above: the keys say all there is to say.
+    alone = [
+        (f'pose.bones["{name}"].constraints["{constraint.name}"].influence', 0.0)
+        for name in tails if name in ob.pose.bones for constraint in ob.pose.bones[name].constraints
+    ]  # fmt: skip
+    if deform:
+        controls, switches = _deform_controls(ob, number, found.bones, rigify_animal.carrier)
+        own = [bone for role, bone in found.bones.items() if role.startswith("tail") and not bone.startswith("DEF-")]
+        root = number[ROOT_ROLE]
+        ride = {name: number[role] for role, name in found.bones.items() if name in own}
+        more = []
+        for name, joint in ride.items():
+            above = next((ride[bone] for bone in bones_above(ob, name) if bone in ride), root)
+            more.append(make_control(ob, name, joint, above, location=above == root))
+        follows = [("torso", "tail_follow")] if more else []
+        keep = [(f'pose.bones["{bone}"]["{key}"]', 1.0) for bone, key in follows if key in ob.pose.bones[bone]]
+        return (*controls, *more), (*switches, *keep, *(alone if more else []))
+    switches = tuple(
+        (f'pose.bones["{bone}"]["{key}"]', value)
+        for bone, key, value in rigify_animal.switches(dict.fromkeys(ob.data.bones.keys()))
+        if bone in ob.data.bones and ob.pose.bones[bone].get(key) is not None
+    )
+    return _handled(ob, handles, number, handles[3].bone), (*switches, *alone)
+
+
+def tree_above(ob: bpy.types.Object) -> dict[str, str | None]:
+    """Bone -> the bone above it."""
+    return {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
+
+
+def _handled(
+    ob: bpy.types.Object, handles: Sequence[rigify.Handle], number: Mapping[str, int], waist: str
+) -> tuple[Control, ...]:
+    """Controls for the handles whose joints are mapped; ``waist`` is the lower spine's, which must be placed, too."""
+    controls = []
+    for handle in handles:
+        if handle.bone not in ob.data.bones:
+            raise RigError(
+                f"The Rigify rig lacks the control {handle.bone!r}",
+                "Choose its deform bones in the settings, or generate the rig anew from its metarig",
+            )
+        joint, ride = number.get(handle.role), number.get(handle.rides, ARMATURE)
+        if joint is None:
+            continue
+        placed = handle.role in (ROOT_ROLE, "hips") or handle.bone == waist
+        control = make_control(ob, handle.bone, joint, ride, location=placed)
+        controls.append(replace(control, carrier=handle.carrier))
+    return tuple(controls)
 
 
 def _deform_controls(
-    ob: bpy.types.Object, number: Mapping[str, int]
+    ob: bpy.types.Object, number: Mapping[str, int], deform: Mapping[str, str], carrier: Carrier
 ) -> tuple[tuple[Control, ...], tuple[tuple[str, float], ...]]:
     """Every deform bone hangs rigidly on the joint that carries it: faces and fingers keep to head and hands."""
-    tree = {bone.name: bone.parent.name if bone.parent else None for bone in ob.data.bones}
+    tree = tree_above(ob)
     controls = [make_control(ob, "root", number[ROOT_ROLE], ARMATURE, location=True)]
     switches = [('pose.bones["torso"]["torso_parent"]', 1.0)]
     carried_by: dict[str, int] = {"root": number[ROOT_ROLE]}
     for bone in ob.data.bones:
         if bone.name.startswith("DEF-"):
-            role = rigify.carrier(bone.name, tree, rigify.DEFORM)
-            carried_by[bone.name] = number[role if role in number else "hips"]
+            role = carrier(bone.name, tree, deform)
+            carried_by[bone.name] = number[role if role is not None and role in number else "hips"]
     for name, joint in carried_by.items():
         if name == "root":
             continue

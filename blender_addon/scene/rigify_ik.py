@@ -32,6 +32,11 @@ def with_ik(ob: bpy.types.Object, rig: Rig, both: bool = False) -> tuple[Rig, Ik
     Raises:
         RigError: it has none that are known.
     """
+    if rig.skeleton.four_legged:
+        raise RigError(
+            f"Of four-legged rigs such as {ob.name!r} only the FK controls can be keyed",
+            "Choose FK: the rig's own IK/FK switch is keyed with it",
+        )
     if rig.kind != "rigify controls":
         raise RigError(
             f"The rig of {ob.name!r} has no IK controls that are known here",

@@ -15,9 +15,9 @@ from ..motion.bone_tree import BoneTree
 from ..motion.errors import RigError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
-from . import rigify
+from . import rigify, rigify_animal
 from .bone_map import ROOT_ROLE, BoneMap, guess
-from .controls import Control, bones_above, plain_controls, rigify_controls
+from .controls import Control, bones_above, plain_controls, rigify_animal_controls, rigify_controls, tree_above
 from .rest_pose import RestPose, object_frame, read_rest, reference_pose
 from .rest_pose_animal import read_animal_rest
 
@@ -83,6 +83,13 @@ def guess_map(ob: bpy.types.Object) -> BoneMap:
     if found.kind == "biped" and rigify.is_generated(dict.fromkeys(tree.names)):
         bones = {role: bone for role, bone in rigify.DEFORM.items() if bone in tree.names}
         return BoneMap(bones, dict.fromkeys(bones, 1.0), dict.fromkeys(bones, "Rigify's own name"), "rigify generated")
+    return _fitted(ob, found)
+
+
+def _fitted(ob: bpy.types.Object, found: BoneMap) -> BoneMap:
+    """The map as the controls of a generated Rigify animal allow; any other map as it is."""
+    if rigify_animal.is_generated(ob.data.bones, found):
+        return rigify_animal.fitted(found, tree_above(ob))
     return found
 
 
@@ -137,25 +144,34 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
         raise RigError(f"The armature {ob.name!r} is in Edit Mode", "Leave it (Tab), then bake")
     bpy.context.view_layer.update()
     rotation, place, scale = object_frame(ob)
-    found = bones or kept_map(ob) or guess_map(ob)
+    found = _fitted(ob, bones or kept_map(ob) or guess_map(ob))
     found.check(ob.data.bones.keys())
     seen, order, parents, joints, generated = _at_rest(ob, found, rotation, scale)
     root = found.bones.get(ROOT_ROLE)
     skeleton = seen.skeleton
     root_height = float(rot.rotate(seen.standing, joints[1][-1] * scale)[2]) - seen.ground if root else 0.0
     number = {role: index for index, role in enumerate(order)} | {ROOT_ROLE: len(order)}
+    four = found.kind == "quadruped"
     if generated:
-        controls, switches = rigify_controls(ob, number, deform)
         kind = "rigify deform" if deform else "rigify controls"
-        handles = tuple(handle.bone for handle in rigify.HANDLES if handle.bone != "root") if deform else ()
-        still = tuple(name for name in (*rigify.STILL, *handles) if name in ob.data.bones)
+        if four:
+            controls, switches = rigify_animal_controls(ob, found, number, deform)
+            handles = rigify_animal.handles(found.bones, tree_above(ob))
+        else:
+            controls, switches = rigify_controls(ob, number, deform)
+            handles = rigify.HANDLES
+        keyed = {control.bone for control in controls}
+        idle = tuple(handle.bone for handle in handles if handle.bone not in keyed) if deform else ()
+        fixed = rigify_animal.STILL if four else rigify.STILL
+        still = tuple(name for name in (*fixed, *idle) if name in ob.data.bones)
     else:
         controls, still = plain_controls(ob, found, order, parents, number)
         kind, switches = "plain", ()
     _check_bones(ob, controls, skeleton)
     probes = skeleton.names
     if kind == "rigify controls":
-        probes = tuple(rigify.probe(name) for name in probes)
+        roles = {bone: role for role, bone in found.bones.items()}
+        probes = tuple(rigify_animal.probe(roles[name], name) if four else rigify.probe(name) for name in probes)
     return Rig(
         ob.name, kind, skeleton, found, probes, joints, controls, still, switches, root, rotation, place, scale,
         seen.standing, seen.facing, root_height, _notes(ob, found, controls, switches, seen),
@@ -166,7 +182,7 @@ def rest_of(ob: bpy.types.Object) -> RestPose:
     """What the rest pose, or the reference pose, of an armature tells that is only looked at; raises `RigError`."""
     bpy.context.view_layer.update()
     rotation, _, scale = object_frame(ob)
-    found = kept_map(ob) or guess_map(ob)
+    found = _fitted(ob, kept_map(ob) or guess_map(ob))
     found.check(ob.data.bones.keys())
     return _at_rest(ob, found, rotation, scale)[0]
 
@@ -176,8 +192,12 @@ def _at_rest(
 ) -> tuple[RestPose, list[str], dict[str, str | None], tuple[Array, Array], bool]:
     """The rest pose, roles in order, their parents, rest of joints and root in the armature; whether Rigify made it."""
     names = [role for role in found.roles if role in found.bones and role != ROOT_ROLE]
-    generated = rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-")
-    parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
+    beast = rigify_animal.is_generated(ob.data.bones, found)
+    generated = beast or (rigify.is_generated(ob.data.bones) and found.bones["hips"].startswith("DEF-"))
+    if beast:
+        parents = rigify_animal.parents(found.bones, tree_above(ob))
+    else:
+        parents = _joint_parents(ob, {role: found.bones[role] for role in names}, generated)
     order = _parents_first(names, parents)
     root = found.bones.get(ROOT_ROLE)
     rest = _rest(ob, [found.bones[role] for role in order] + ([root] if root else []))
@@ -298,7 +318,9 @@ def _notes(
     unsure = [role.replace("_", " ") for role, value in found.confidence.items() if value < 0.5]
     if unsure:
         notes.append(f"Not sure about these bones: {', '.join(unsure)}")
-    if all(f"{side}_toe" not in found.bones for side in ("left", "right")):
+    if found.kind == "quadruped":
+        notes += _animal_notes(found)
+    elif all(f"{side}_toe" not in found.bones for side in ("left", "right")):
         notes.append("The rig has no toe bones: feet are planted without rolling over the toes")
     data = ob.animation_data
     bones = {control.bone for control in controls}
@@ -310,3 +332,14 @@ def _notes(
     if data is not None and any(not track.mute for track in data.nla_tracks) and len(data.nla_tracks):
         notes.append("NLA tracks below may add to the baked action")
     return tuple(notes)
+
+
+def _animal_notes(found: BoneMap) -> list[str]:
+    """What a four-legged rig lacks, and what that means."""
+    notes = []
+    if not any(role.startswith("spine_") for role in found.bones):
+        notes.append("The trunk is one bone: it cannot bend")
+    ends = [f"{side}_{end}_paw" for side in ("left", "right") for end in ("hind", "fore")]
+    if not all(role in found.bones for role in ends):
+        notes.append("Some legs have no bones for paws or hooves: they stand on the ends of their last bones")
+    return notes
