@@ -23,6 +23,8 @@ _MAX_ROLL = np.radians(30.0)
 _BEHIND = (0.0, 0.4)
 #: The shin leans at most this far forwards over a flat foot, or as far as the source's, radians.
 _MAX_LEAN = np.radians(38.0)
+#: What the shin leans further the heel rises this many times, for the shin leans on with it; at most so far, radians.
+_EASE, _MAX_EASE = 1.3, np.radians(55.0)
 #: Window of the pelvis' drop to each side, seconds.
 _DROP_WINDOW = 0.15
 #: A swinging foot is drawn in fully only when it is asked much more than this too far, metres.
@@ -132,9 +134,9 @@ def ease_ankle(
 
     limit = np.maximum(_MAX_LEAN, lean(own_shin, motion.rotation))
     width = np.radians(6.0)
-    angle = 0.8 * soft_positive(lean(shin, target.rotation) - limit - width, 0.5 * width)
+    angle = _EASE * soft_positive(lean(shin, target.rotation) - limit - width, 0.5 * width)
     left = rot.rotate(target.rotation, motion.shape.left)
-    return _lift_heel(target, left, _MAX_ROLL * np.tanh(angle / _MAX_ROLL), falls, fps)
+    return _lift_heel(target, left, _MAX_EASE * np.tanh(angle / _MAX_EASE), falls, fps)
 
 
 def pelvis_drop(

@@ -340,6 +340,21 @@ def test_heels_rise_early_where_knees_would_snap_at_push_off(monkeypatch: pytest
     assert np.abs(away[:, :2]).max() < 1e-6 and np.abs(away[:, 2]).max() < 0.005
 
 
+def test_shins_lean_no_further_over_standing_feet_than_ankles_bend() -> None:
+    """Down stairs the trailing foot stays behind and above: its heel has to rise."""
+    clip = stepping(6.0, 1.2)
+    down = HeightField.from_function(lambda xy: -courses.stairs(first=1.0, landing=20.0)(xy), (-1, -9, 1, 1), 0.01)
+    planted = plant_feet(clip, down)
+    for motion, contact in ((clip, clip.contacts), (planted.clip, planted.contacts)):
+        places, turns = motion.world
+        leans = []
+        for side, foot in enumerate(motion.skeleton.feet):
+            shin = rot.inv_rotate(turns[:, foot.ankle], places[:, foot.knee] - places[:, foot.ankle])
+            # The made-up skeleton's feet point along -Y of their own.
+            leans.append(np.degrees(np.arctan2(-shin[:, 1], shin[:, 2]))[contact[:, side]])
+        assert np.concatenate(leans).max() < 58.0
+
+
 def test_a_foot_as_long_as_several_stairs_lies_level_on_its_own() -> None:
     """Heel, middle and ball of a boot over three steps lie on one line, the ground between them does not."""
     stairs = HeightField.from_function(courses.stairs(), (-1.0, -8.0, 1.0, 2.0), 0.01)
