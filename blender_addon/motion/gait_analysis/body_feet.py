@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import rotations as rot
+from ..animal import contact_points
 from ..clip import BoolArray, Clip
 from ..contacts import clean_runs
 from ..errors import ClipError
@@ -50,10 +50,7 @@ def body_feet(clip: Clip) -> BodyFeet:
     if not clip.skeleton.four_legged:
         raise ClipError(f"{clip.name or 'The clip'} is not of an animal", "Choose motion of an animal with four legs")
     positions, rotations = clip.world
-    balls = np.stack(
-        [positions[:, foot.ankle] + rot.rotate(rotations[:, foot.ankle], foot.ball) for foot in clip.skeleton.feet],
-        axis=1,
-    )
+    balls = contact_points(clip.skeleton, positions, rotations)
     root = clip.root if np.any(clip.root) else root_track(clip.skeleton, positions, clip.fps)
     return feet_under(balls, root, clip.skeleton.leg_length)
 
