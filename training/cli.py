@@ -60,23 +60,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None:
     from blender_addon.motion.dataset import Dataset
 
-    from .settings import read_settings
+    from .settings import LmmSettings, MannTrainingSettings, read_settings
 
     dataset = Dataset.load(options.dataset)
     out = Path(options.out)
-    settings = read_settings(Path(options.settings) if options.settings else None)
+    path = Path(options.settings) if options.settings else None
     if options.system == "mm":
         from .mm import make_pack
 
-        metrics = make_pack(dataset, out, options.title, settings.mirror)
+        metrics = make_pack(dataset, out, options.title, read_settings(path, LmmSettings).mirror)
     else:
         _need_torch()
         from .lmm.run import Limits, LmmRun
+        from .mann.run import MannRun
         from .trainer import Watch
 
         watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)
         limits = Limits(options.iterations, options.minutes)
-        metrics = LmmRun(dataset, out, settings, limits, watch, options.resume, options.title).train()
+        how = (limits, watch, options.resume, options.title)
+        if options.system == "mann":
+            metrics = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how).train()
+        else:
+            metrics = LmmRun(dataset, out, read_settings(path, LmmSettings), *how).train()
     reporter.message("done", pack=str(out), **metrics)
 
 
@@ -104,7 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description="Train locomotion packs and measure them.")
     commands = parser.add_subparsers(dest="command")
     train = commands.add_parser("train", help="make a pack from a data set")
-    train.add_argument("system", choices=("mm", "lmm"), help="mm: an index only, no training; lmm: four networks")
+    train.add_argument("system", choices=("mm", "lmm", "mann"),
+                       help="mm: an index only; lmm: four networks; mann: experts, for four legs")  # fmt: skip
     train.add_argument("dataset", help="folder made by: python -m blender_addon ingest")
     train.add_argument("--out", required=True, help="folder of the pack (or a .zip)")
     train.add_argument("--title", default="", help="the pack's name for people")

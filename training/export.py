@@ -21,7 +21,7 @@ def perceptron(network: nn.Sequential, source: str, result: str) -> bytes:
     nodes, weights = _chain(network, source, result)
     inputs = [helper.make_tensor_value_info(source, TensorProto.FLOAT, ["n", _first(network).in_features])]
     outputs = [helper.make_tensor_value_info(result, TensorProto.FLOAT, ["n", _last(network).out_features])]
-    return _model(helper.make_graph(nodes, result, inputs, outputs, weights))
+    return finished(helper.make_graph(nodes, result, inputs, outputs, weights))
 
 
 def stepper(network: nn.Sequential) -> bytes:
@@ -61,7 +61,7 @@ def stepper(network: nn.Sequential) -> bytes:
         [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["frames", *state])],
         [*weights, yes],
     )
-    return _model(graph)
+    return finished(graph)
 
 
 def _chain(network: nn.Sequential, source: str, result: str) -> tuple[list[onnx.NodeProto], list[onnx.TensorProto]]:
@@ -81,7 +81,8 @@ def _chain(network: nn.Sequential, source: str, result: str) -> tuple[list[onnx.
     return nodes, weights
 
 
-def _model(graph: onnx.GraphProto) -> bytes:
+def finished(graph: onnx.GraphProto) -> bytes:
+    """The file of a graph, checked."""
     model = helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="gaitsmith"
     )

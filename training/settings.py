@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from blender_addon.motion.errors import DatasetError
 
@@ -64,6 +64,46 @@ class LmmSettings:
     )
 
 
+@dataclass(frozen=True)
+class MannTrainingSettings:
+    """A whole training of the Mode-Adaptive Neural Network.
+
+    Attributes:
+        seed: of weights and batches. mirror: also learn each clip's mirror image.
+        experts: 4 or 8, or any number. hidden: units in each hidden layer. dropout: share of values left out.
+        weight_decay: of AdamW. restart_epochs, restart_growth: T0 and Tmult of its warm restarts.
+        catch_up: share of its distance from the plan that a character learns to take back each frame.
+        compact: keep the pack's weights in 8 bits (unfolded when loaded), not in 32.
+        steps, windows: the two stages: single frames, and windows in which the network lives on its own answers.
+    """
+
+    seed: int = 1234
+    mirror: bool = True
+    experts: int = 8
+    hidden: int = 512
+    dropout: float = 0.0
+    weight_decay: float = 2.5e-3
+    restart_epochs: float = 10.0
+    restart_growth: float = 2.0
+    catch_up: float = 0.03
+    compact: bool = True
+    steps: StageSettings = field(
+        default_factory=lambda: StageSettings(20_000, 512, 1, 5e-4, time_share=0.4, noise=0.05)
+    )
+    windows: StageSettings = field(
+        default_factory=lambda: StageSettings(20_000, 64, 16, 3e-4, time_share=0.6, noise=0.05)
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("experts", "hidden", "restart_epochs"):
+            if not getattr(self, name) > 0:
+                raise DatasetError(f"Setting {name!r} must be greater than 0, not {getattr(self, name)}")
+        if not (0.0 <= self.dropout < 1.0 and 0.0 <= self.catch_up <= 1.0):
+            raise DatasetError("Settings 'dropout' and 'catch_up' must lie between 0 and 1")
+        if self.weight_decay < 0 or self.restart_growth < 1:
+            raise DatasetError("Setting 'weight_decay' must not be negative, 'restart_growth' not below 1")
+
+
 #: Terms not named here have share 1. Joint positions in character space are what is looked at, velocities
 #: are only asked for at jumps; the latent's own terms keep it small and smooth.
 DECOMPRESSOR_SHARES: Mapping[str, float] = {
@@ -83,20 +123,23 @@ STEPPER_SHARES: Mapping[str, float] = {"features_pace": 2.0, "latents_pace": 2.0
 PROJECTOR_SHARES: Mapping[str, float] = {"latents_size": 0.5}
 
 
-def read_settings(path: Path | None) -> LmmSettings:
-    """The default settings with those of a TOML file put over them.
+Settings = TypeVar("Settings", LmmSettings, MannTrainingSettings)
+
+
+def read_settings(path: Path | None, kind: type[Settings]) -> Settings:
+    """The default settings of a ``kind`` of training with those of a TOML file put over them.
 
     Raises:
         DatasetError: no such file, not TOML, an unknown name or a value of the wrong kind.
     """
     if path is None:
-        return LmmSettings()
+        return kind()
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DatasetError(f"The settings {path} cannot be read ({error})") from error
-    settings = _overlay(LmmSettings(), data, "")
-    assert isinstance(settings, LmmSettings)
+    settings = _overlay(kind(), data, "")
+    assert isinstance(settings, kind)
     return settings
 
 

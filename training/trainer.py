@@ -15,12 +15,10 @@ from torch import Tensor, nn
 from blender_addon.motion.errors import Cancelled, DatasetError
 
 from . import checkpoints
-from .optimizer import RAdam
+from .optimizer import Optimizer, RAdam, Schedule, cosine
 from .progress import Progress, Reporter, Silent
 from .settings import StageSettings
 
-#: The learning rate falls to this share of its start.
-_FLOOR = 0.01
 _REPORT_SECONDS = 0.5
 #: A gradient longer than this many times the usual one is shortened to it: one odd window must not undo minutes.
 _LONGEST_GRADIENT = 3.0
@@ -110,21 +108,23 @@ class Watch:
 
 
 class Trainer:
-    """Trains one task: RAdam, a cosine of learning rates, loss weights balanced at the first iteration.
+    """Trains one task: RAdam and a cosine of learning rates if not told otherwise, loss weights balanced at first.
 
     Every random choice comes from one generator, saved in the checkpoint: a run that is interrupted
     and resumed gives what it would have given (when iterations are its limit).
     """
 
     def __init__(
-        self, task: Task, settings: StageSettings, budget: Budget, seed: int, path: Path, watch: Watch
-    ) -> None:
+        self, task: Task, settings: StageSettings, budget: Budget, seed: int, path: Path, watch: Watch,
+        optimizer: Optimizer | None = None, schedule: Schedule = cosine,
+    ) -> None:  # fmt: skip
         unknown = sorted(set(settings.shares) - set(task.terms))
         if unknown:
             raise DatasetError(f"Stage {task.name} has no loss called {', '.join(unknown)}")
         self.task, self.settings, self.budget, self.path, self.watch = task, settings, budget, path, watch
         self._random = torch.Generator().manual_seed(seed)
-        self._optimizer = RAdam(task.module.parameters(), settings.learning_rate)
+        self._optimizer = optimizer or RAdam(task.module.parameters(), settings.learning_rate)
+        self._schedule = schedule
         self._weights: Tensor | None = None
         self._outcome = Outcome()
         self._average = math.nan
@@ -166,8 +166,8 @@ class Trainer:
     def _iterate(self) -> None:
         outcome = self._outcome
         done = self.budget.fraction(outcome.iterations, outcome.seconds)
-        cosine = 0.5 * (1.0 + math.cos(math.pi * done))
-        self._optimizer.learning_rate = self.settings.learning_rate * (_FLOOR + (1.0 - _FLOOR) * cosine)
+        total = self.budget.total(outcome.iterations, outcome.seconds)
+        self._optimizer.learning_rate = self.settings.learning_rate * self._schedule(done, total)
         terms = self.task.losses(self._random, done)
         if self._weights is None:
             self._weights = balanced_weights(terms.detach(), self.task.terms, self.settings.shares)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .clip import Clip
 from .errors import DatasetError, GaitsmithError
@@ -60,6 +61,8 @@ class Dataset:
         held_out: for each clip whether it is kept for evaluation.
         credits: everyone to be named in what is made from these clips.
         sources: for each clip where it comes from.
+        action_names: the vocabulary of ``actions``; empty when frames are not labelled.
+        actions: for each clip, an index into ``action_names`` for every frame (frames,); empty without labels.
     """
 
     skeleton: Skeleton
@@ -68,6 +71,8 @@ class Dataset:
     held_out: list[bool] = field(default_factory=list)
     credits: tuple[str, ...] = ()
     sources: list[Source] = field(default_factory=list)
+    action_names: tuple[str, ...] = ()
+    actions: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         count = len(self.clips)
@@ -82,6 +87,15 @@ class Dataset:
             if abs(clip.fps - self.clips[0].fps) > 1e-6:
                 raise DatasetError(f"Clip {clip.name!r} runs at {clip.fps:g} fps, the first at {self.clips[0].fps:g}",
                                    "Resample the clips to one rate")  # fmt: skip
+        self._check_actions()
+
+    def _check_actions(self) -> None:
+        if len(self.actions) != (len(self.clips) if self.action_names else 0):
+            raise DatasetError(f"The data set has {len(self.clips)} clips but {len(self.actions)} tracks of actions")
+        for clip, track in zip(self.clips, self.actions, strict=bool(self.action_names)):
+            if track.shape != (len(clip),) or track.min() < 0 or track.max() >= len(self.action_names):
+                raise DatasetError(f"The actions of clip {clip.name!r} do not fit its frames or the data set's names",
+                                   "Give every frame one of the data set's actions")  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -109,6 +123,7 @@ class Dataset:
         return Dataset(
             self.skeleton, [self.clips[i] for i in keep], [self.tags[i] for i in keep],
             [held_out] * len(keep), self.credits, [self.sources[i] for i in keep],
+            self.action_names, [self.actions[i] for i in keep] if self.action_names else [],
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
@@ -153,12 +168,16 @@ class Dataset:
                 "credit": source.credit, "defects": list(source.defects),
             })  # fmt: skip
         data = {"schema": SCHEMA, "skeleton": self.skeleton.to_json(), "credits": list(self.credits), "clips": clips}
-        arrays = {
+        if self.action_names:
+            data["action_names"] = list(self.action_names)
+        arrays: dict[str, npt.NDArray[Any]] = {
             "hips": np.concatenate([clip.hips for clip in self.clips]).astype(np.float32),
             "rotations": np.concatenate([clip.rotations for clip in self.clips]).astype(np.float32),
             "root": np.concatenate([clip.root for clip in self.clips]).astype(np.float32),
             "contacts": np.concatenate([clip.contacts for clip in self.clips]).astype(np.float32),
         }
+        if self.action_names:
+            arrays["actions"] = np.concatenate(self.actions).astype(np.uint8)
         # Zipped in memory: a zip file on a full disk complains once more when it is forgotten.
         packed = io.BytesIO()
         np.savez(packed, **arrays)  # type: ignore[arg-type, unused-ignore]
@@ -176,7 +195,8 @@ class Dataset:
             if data["schema"] != SCHEMA:
                 raise DatasetError(f"{folder} has version {data['schema']}, not {SCHEMA}", "Ingest it anew")
             with np.load(folder / NPZ_NAME, allow_pickle=False) as file:
-                arrays = {key: np.asarray(file[key]) for key in ("hips", "rotations", "root", "contacts")}
+                labels = ("actions",) if data.get("action_names") else ()
+                arrays = {key: np.asarray(file[key]) for key in ("hips", "rotations", "root", "contacts", *labels)}
             return cls._build(data, arrays)
         except DatasetError:
             raise
@@ -190,7 +210,8 @@ class Dataset:
         wrong = [key for key, array in arrays.items() if len(array) != total]
         if wrong or not total:
             raise ValueError(f"{total} frames are described, {len(arrays['hips'])} stored")
-        clips, sources, at = [], [], 0
+        names = tuple(str(name) for name in data.get("action_names", ()))
+        clips, sources, actions, at = [], [], [], 0
         for entry in data["clips"]:
             part = slice(at, at + int(entry["frames"]))
             at = part.stop
@@ -203,6 +224,8 @@ class Dataset:
                 root=arrays["root"][part].astype(np.float64), contacts=arrays["contacts"][part] > 0.5,
                 name=str(entry["name"]),
             ))  # fmt: skip
+            if names:
+                actions.append(arrays["actions"][part].astype(np.int64))
             first, last = entry.get("range", (-1, -1))
             sources.append(Source(
                 str(entry.get("source", "")), int(first), int(last), str(entry.get("licence", "")),
@@ -211,6 +234,7 @@ class Dataset:
         return cls(
             skeleton, clips, [tuple(entry["tags"]) for entry in data["clips"]],
             [bool(entry["held_out"]) for entry in data["clips"]], tuple(data.get("credits", ())), sources,
+            names, actions,
         )  # fmt: skip
 
 

@@ -324,7 +324,7 @@ def test_a_small_data_set_is_refused_with_the_seconds_missing():
 def test_settings_from_toml_are_checked(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text("mirror = false\n[stepper]\nbatch = 16\n[stepper.shares]\nlatents = 2\n")
-    settings = read_settings(path)
+    settings = read_settings(path, LmmSettings)
     assert settings.stepper.batch == 16 and settings.stepper.shares["latents"] == 2.0 and not settings.mirror
     for text, message in (
         ("sead = 1", "Unknown setting sead"), ("seed = 'a'", "seed must be a int"), ("stepper = 1", "table"),
@@ -332,7 +332,7 @@ def test_settings_from_toml_are_checked(tmp_path):
     ):  # fmt: skip
         path.write_text(text)
         with pytest.raises(DatasetError, match=message):
-            read_settings(path)
+            read_settings(path, LmmSettings)
 
 
 def command(*arguments: str) -> list[str]:

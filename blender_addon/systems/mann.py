@@ -1,0 +1,223 @@
+"""The Mode-Adaptive Neural Network at run time: one network, one call a frame (systems.md section 4).
+
+The gating network weighs the experts by feet, actions and speed; the experts' weights are blended, so that one
+product does for all of them. The network's own pose is its next input, after its rotations are made orthonormal
+and its joints set on the skeleton.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion import rotations as rot
+from ..motion.errors import PackError
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+from .inference import Network
+from .layout import Layout
+from .mann_control import Blend, Course, Trail, Wanted, blended
+from .mann_features import (
+    FUTURE,
+    HORIZON_SECONDS,
+    PAST,
+    POSE_BLOCKS,
+    SAMPLE_SECONDS,
+    TRAJECTORY_BLOCKS,
+    Body,
+    input_layout,
+    output_layout,
+    pose_columns,
+    rotations_of,
+)
+from .packs import Pack
+from .poses import Poses
+from .protocol import Chunk, Wish
+
+Float32 = npt.NDArray[np.float32]
+
+#: Names of the files in a pack.
+NETWORK, STARTS = "mann.onnx", "starts.npz"
+#: What the network moves faster than this is its own error from frame to frame.
+NOISE_HZ = 12.0
+
+
+@dataclass(frozen=True)
+class MannSettings:
+    """The dials of the run time.
+
+    Attributes:
+        stride: frames made between two looks at the plan.
+        blend: how the wish meets the own prediction.
+    """
+
+    stride: int = 2
+    blend: Blend = field(default_factory=Blend)
+
+
+@dataclass(frozen=True)
+class MannState:
+    """Characters at the frame to be shown next.
+
+    Attributes:
+        pose: joint positions, axes and velocities in root space (c, 12 b). contacts: (c, feet).
+        future: the own prediction of the trajectory (c, 6, 2).
+        trail: where they came from and what was wished.
+    """
+
+    pose: Array
+    contacts: Array
+    future: Course
+    trail: Trail
+
+
+class Mann:
+    """The Mode-Adaptive Neural Network; fulfils `protocol.System`.
+
+    Args:
+        skeleton: what it moves. fps: frame rate. actions: what a wish can ask for by name.
+        network: inputs (n, size) -> outputs (n, size), not normalised.
+        starts: inputs of real frames (k, size) to begin from, standing ones among them. contacts: theirs (k, feet).
+        settings: the dials.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, fps: float, actions: tuple[str, ...], network: Network, starts: Float32,
+        contacts: Float32, settings: MannSettings | None = None,
+    ) -> None:  # fmt: skip
+        self.skeleton, self.fps, self.actions, self.horizon = skeleton, fps, actions, HORIZON_SECONDS
+        self.settings = settings or MannSettings()
+        self.stride = int(np.clip(self.settings.stride, 1, int(SAMPLE_SECONDS * fps)))
+        self.noise_hz: float | None = NOISE_HZ
+        self._network = network
+        self._starts, self._contacts = starts.astype(np.float64), contacts.astype(np.float64)
+        self._inputs = input_layout(len(skeleton), len(actions))
+        self._outputs = output_layout(len(skeleton), len(skeleton.feet))
+        self._body = Body(skeleton)
+
+    @classmethod
+    def from_pack(cls, pack: Pack, **options: Any) -> Mann:
+        """The system of a checked pack; ``options`` are `MannSettings`.
+
+        Raises:
+            PackError: the network or the starts are missing, damaged, or of another layout.
+            RuntimeMissingError: there is no ONNX Runtime.
+        """
+        info = pack.info
+        if not info.actions:
+            raise PackError("The pack names no action", "Import or train the pack again")
+        inputs = input_layout(len(info.skeleton), len(info.actions))
+        outputs = output_layout(len(info.skeleton), len(info.skeleton.feet))
+        inputs.check_same(info.layouts.get("inputs", Layout(())), "inputs")
+        outputs.check_same(info.layouts.get("outputs", Layout(())), "outputs")
+        feet = len(info.skeleton.feet)
+        arrays = pack.arrays(STARTS, {"inputs": (None, inputs.size), "contacts": (None, feet)})
+        network = Network(
+            pack.file(NETWORK), NETWORK, {"inputs": (None, inputs.size)}, {"outputs": (None, outputs.size)}
+        )
+        starts, contacts = (arrays[name].astype(np.float32) for name in ("inputs", "contacts"))
+        if len(starts) == 0 or len(starts) != len(contacts):
+            raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
+        if not np.all(np.isfinite(network(inputs=starts[:1]))):
+            raise PackError(f"{NETWORK} in the pack answers with values that are no numbers", "Train the pack again")
+        settings = replace(MannSettings(), **options)
+        return cls(info.skeleton, info.fps, info.actions, network, starts, contacts, settings)
+
+    def start(self, wish: Wish) -> MannState:
+        """About to do what is wished: the nearest of the pack's starting states."""
+        wanted = Wanted.of(wish).after(0.0)
+        query = np.concatenate(
+            [
+                wanted.course.positions.reshape(len(wish.speed), -1),
+                wanted.course.directions.reshape(len(wish.speed), -1),
+                wanted.speeds, wanted.actions.reshape(len(wish.speed), -1),
+            ], axis=1,
+        )  # fmt: skip
+        known = np.concatenate([self._future(self._starts, name) for name in (
+            "trajectory_positions", "trajectory_directions", "speeds", "actions")], axis=1)  # fmt: skip
+        away = known[None] - query[:, None]
+        return self._begin(np.argmin(np.einsum("ckf,ckf->ck", away, away), axis=1))
+
+    def start_anywhere(self, count: int, seed: int) -> MannState:
+        """Random ones of the pack's starting states, most of them in the middle of a movement: for tests."""
+        return self._begin(np.random.default_rng(seed).integers(len(self._starts), size=count))
+
+    def step(self, state: MannState, wish: Wish) -> tuple[MannState, Chunk]:
+        """The next ``stride`` frames, the network called once for each."""
+        wanted = Wanted.of(wish)
+        origin = state.trail.roots[:, -1]
+        shown: list[MannState] = []
+        steps: list[Array] = []
+        for frame in range(self.stride):
+            shown.append(state)
+            here = _relative(origin, state.trail.roots[:, -1])
+            state, step = self._frame(state, wanted.after(frame / self.fps), here)
+            steps.append(step)
+        poses = self._poses(shown, np.stack(steps, axis=1))
+        count = len(origin)
+        none = np.zeros(count, dtype=np.bool_)
+        return state, Chunk(poses, _first_two(poses), none, np.full((count, self.stride), -1, dtype=np.int64))
+
+    def _begin(self, chosen: npt.NDArray[np.int64]) -> MannState:
+        inputs = self._starts[chosen]
+        count = len(inputs)
+        course = Course(*(self._future(inputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        trail = Trail.of(inputs, self._inputs, self.fps)
+        return MannState(inputs[:, pose_columns(self._inputs)], self._contacts[chosen], course, trail)
+
+    def _future(self, inputs: Array, name: str) -> Array:
+        """The future half of a block of inputs (k, size)."""
+        block = self._inputs.get(inputs, name)
+        return block[:, block.shape[1] * PAST // (PAST + FUTURE) :]
+
+    def _frame(self, state: MannState, wanted: Wanted, here: Array) -> tuple[MannState, Array]:
+        """The state one frame on, and the root's step to it (c, 3)."""
+        count = len(here)
+        trail = state.trail.wishing(wanted.speeds[:, 0], wanted.actions[:, 0])
+        past, speeds, actions = trail.past(self.fps)
+        future = blended(state.future, wanted.course.seen_from(here), self.settings.blend)
+        parts = [
+            np.concatenate([getattr(past, name), getattr(future, name)], axis=1).reshape(count, -1)
+            for name in ("positions", "directions", "velocities")
+        ]
+        speeds = np.concatenate([speeds, wanted.speeds], axis=1)
+        actions = np.concatenate([actions, wanted.actions], axis=1).reshape(count, -1)
+        inputs = np.concatenate([*parts, speeds, actions, state.pose], axis=1)
+        outputs = self._network(inputs=inputs.astype(np.float32)).astype(np.float64)
+        get = self._outputs.get
+        step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
+        course = Course(*(get(outputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        after = MannState(self._pose(outputs), get(outputs, "contacts"), course, trail.moved(step))
+        return after, step
+
+    def _pose(self, outputs: Array) -> Array:
+        """The predicted pose (c, 12 b) set on the skeleton: orthonormal axes, joints where the bones end."""
+        positions, rotations, velocities = (self._outputs.get(outputs, name) for name in POSE_BLOCKS)
+        axes = self._body.axes(rotations)
+        places = self._body.positions(positions[:, :3], axes)
+        count = len(outputs)
+        return np.concatenate([places.reshape(count, -1), axes[..., :2, :].reshape(count, -1), velocities], axis=1)
+
+    def _poses(self, shown: list[MannState], steps: Array) -> Poses:
+        """Poses (c, frames, ...) of the states shown."""
+        joints = len(self.skeleton)
+        pose = np.stack([state.pose for state in shown], axis=1)
+        axes = self._body.axes(pose[..., 3 * joints : 9 * joints])
+        rotations = self.skeleton.local_rotations(rotations_of(axes))
+        contacts = np.clip(np.stack([state.contacts for state in shown], axis=1), 0.0, 1.0)
+        return Poses(pose[..., :3], rotations, steps, contacts)
+
+
+def _relative(origin: Array, root: Array) -> Array:
+    """``root`` (c, 3) as seen from ``origin`` (c, 3)."""
+    away = rot.rotate_2d(-origin[:, 2], root[:, :2] - origin[:, :2])
+    return np.concatenate([away, root[:, 2:] - origin[:, 2:]], axis=1)
+
+
+def _first_two(poses: Poses) -> Poses:
+    """What the motion would have been: itself, since it never jumps."""
+    rows = np.minimum(np.arange(2), poses.hips.shape[1] - 1)
+    return Poses(poses.hips[:, rows], poses.rotations[:, rows], poses.root_step[:, rows], poses.contacts[:, rows])

@@ -1,0 +1,175 @@
+"""The Mode-Adaptive Neural Network's trajectory: own past, own prediction and the wish, put together frame by frame.
+
+systems.md sections 3 (TrajectoryBlend) and 4. All arrays have a leading axis of characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion import rotations as rot
+from ..motion.rotations import Array
+from .layout import Layout
+from .mann_features import FUTURE, PAST, SAMPLE_SECONDS, SAMPLE_TIMES
+from .protocol import Wish
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How much of the own prediction is kept: a0 (1 - t^tau) + a1 t^tau, t from 0 now to 1 at the last sample.
+
+    Smaller tau obeys quicker, larger tau moves more naturally.
+
+    Attributes:
+        position, direction, velocity: tau of each part of the trajectory.
+    """
+
+    position: float = 0.5
+    direction: float = 0.5
+    velocity: float = 0.5
+
+    def weights(self, tau: float) -> Array:
+        """Share of the wish at each future sample (6, 1); none of it now."""
+        t = np.arange(FUTURE) / (FUTURE - 1)
+        share: Array = np.where(t > 0.0, np.maximum(t, 1e-12) ** tau, 0.0)
+        return share[:, None]
+
+
+@dataclass(frozen=True)
+class Course:
+    """Positions (c, samples, 2) in metres, facings, and velocities in metres a second, in root space."""
+
+    positions: Array
+    directions: Array
+    velocities: Array
+
+    def seen_from(self, root: Array) -> Course:
+        """The same as seen from ``root`` (c, 3): x, y, yaw in the space that this course is in."""
+        turn = -root[:, None, 2]
+        return Course(
+            rot.rotate_2d(turn, self.positions - root[:, None, :2]),
+            rot.rotate_2d(turn, self.directions),
+            rot.rotate_2d(turn, self.velocities),
+        )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A wish for the frames of one chunk, in the root space of the chunk's first frame.
+
+    Attributes:
+        course: now, the future samples, and one sample on (c, 7, 2). speeds: (c, 7). actions: (c, 7, actions).
+    """
+
+    course: Course
+    speeds: Array
+    actions: Array
+
+    @classmethod
+    def of(cls, wish: Wish) -> Wanted:
+        """The wish, its velocities taken from its positions."""
+        places = wish.positions
+        velocities = np.empty_like(places)
+        velocities[:, 1:-1] = (places[:, 2:] - places[:, :-2]) / (2.0 * SAMPLE_SECONDS)
+        velocities[:, 0] = (places[:, 1] - places[:, 0]) / SAMPLE_SECONDS
+        velocities[:, -1] = (places[:, -1] - places[:, -2]) / SAMPLE_SECONDS
+        return cls(Course(places, wish.directions, velocities), wish.speeds, wish.actions)
+
+    def after(self, seconds: float) -> Wanted:
+        """The same wish some time later (less than one sample): now and the future samples (c, 6, ...)."""
+        part = seconds / SAMPLE_SECONDS
+        course = self.course
+
+        def on(values: Array) -> Array:
+            return (1.0 - part) * values[:, :-1] + part * values[:, 1:]
+
+        return Wanted(
+            Course(on(course.positions), on(course.directions), on(course.velocities)), on(self.speeds),
+            self.actions[:, :-1] if part < 0.5 else self.actions[:, 1:],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The last second of characters, oldest first, the present frame last.
+
+    Attributes:
+        roots: x, y, yaw in a space that stays where it is (c, frames, 3).
+        speeds: wished speeds (c, frames). actions: wished actions (c, frames, actions).
+    """
+
+    roots: Array
+    speeds: Array
+    actions: Array
+
+    @staticmethod
+    def frames(fps: float) -> int:
+        """How many frames are kept: to the oldest sample, and one more for its velocity."""
+        return round(PAST * SAMPLE_SECONDS * fps) + 2
+
+    @classmethod
+    def of(cls, inputs: Array, layout: Layout, fps: float) -> Trail:
+        """The trail of characters in the midst of what ``inputs`` (c, size) say: samples joined by lines."""
+        count, samples = len(inputs), PAST + 1
+        times = np.arange(1 - cls.frames(fps), 1) / fps
+        places = layout.get(inputs, "trajectory_positions").reshape(count, -1, 2)[:, :samples]
+        directions = layout.get(inputs, "trajectory_directions").reshape(count, -1, 2)[:, :samples]
+        speeds = layout.get(inputs, "speeds")[:, :samples]
+        actions = layout.get(inputs, "actions").reshape(count, PAST + FUTURE, -1)[:, :samples]
+        yaw = np.unwrap(rot.yaw_of_direction(directions), axis=1)
+        at = np.clip(times / SAMPLE_SECONDS + PAST, 0.0, PAST)
+        low = np.minimum(at.astype(np.int64), PAST - 1)
+        part = at - low
+        roots = np.concatenate([places, yaw[..., None]], axis=-1)
+        joined = (1.0 - part)[:, None] * roots[:, low] + part[:, None] * roots[:, low + 1]
+        return cls(
+            joined, (1.0 - part) * speeds[:, low] + part * speeds[:, low + 1], actions[:, np.round(at).astype(np.int64)]
+        )
+
+    def wishing(self, speeds: Array, actions: Array) -> Trail:
+        """The trail with what is wished now (c,), (c, actions) put at its end."""
+        new_speeds, new_actions = self.speeds.copy(), self.actions.copy()
+        new_speeds[:, -1], new_actions[:, -1] = speeds, actions
+        return Trail(self.roots, new_speeds, new_actions)
+
+    def moved(self, step: Array) -> Trail:
+        """One frame on, by ``step`` (c, 3) in root space."""
+        last = self.roots[:, -1]
+        root = np.concatenate([last[:, :2] + rot.rotate_2d(last[:, 2], step[:, :2]), last[:, 2:] + step[:, 2:]], axis=1)
+        return Trail(
+            np.concatenate([self.roots[:, 1:], root[:, None]], axis=1),
+            np.concatenate([self.speeds[:, 1:], self.speeds[:, -1:]], axis=1),
+            np.concatenate([self.actions[:, 1:], self.actions[:, -1:]], axis=1),
+        )
+
+    def past(self, fps: float) -> tuple[Course, Array, Array]:
+        """Course (c, 6, 2), speeds (c, 6) and actions (c, 6, actions) at the past samples, as seen from the present."""
+        rows = self.roots.shape[1] - 1 + np.round(np.array(SAMPLE_TIMES[:PAST]) * fps).astype(np.int64)
+        root, now = self.roots[:, rows], self.roots[:, -1]
+        velocities = (self.roots[:, rows + 1, :2] - self.roots[:, rows - 1, :2]) * (0.5 * fps)
+        turn = -now[:, None, 2]
+        course = Course(
+            rot.rotate_2d(turn, root[..., :2] - now[:, None, :2]),
+            rot.direction_of_yaw(root[..., 2] + turn),
+            rot.rotate_2d(turn, velocities),
+        )
+        return course, self.speeds[:, rows], self.actions[:, rows]
+
+
+def blended(own: Course, wish: Course, blend: Blend) -> Course:
+    """TrajectoryBlend of the own prediction and the wish at the future samples (c, 6, 2)."""
+
+    def mix(mine: Array, wished: Array, tau: float) -> Array:
+        share = blend.weights(tau)
+        return (1.0 - share) * mine + share * wished
+
+    directions = mix(own.directions, wish.directions, blend.direction)
+    length = np.sqrt(np.sum(directions**2, axis=-1, keepdims=True))
+    # Own and wished facing may be opposite: then the wish holds.
+    directions = np.where(length > 1e-3, directions / np.maximum(length, 1e-3), wish.directions)
+    return Course(
+        mix(own.positions, wish.positions, blend.position), directions,
+        mix(own.velocities, wish.velocities, blend.velocity),
+    )  # fmt: skip

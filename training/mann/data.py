@@ -1,0 +1,166 @@
+"""What the network learns from: every frame's input, step and contacts, assembled and normalised once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from blender_addon.motion.clip import Clip
+from blender_addon.motion.dataset import Dataset
+from blender_addon.motion.errors import DatasetError
+from blender_addon.motion.filters import derivative
+from blender_addon.motion.labels import STAND_SPEED, root_speed
+from blender_addon.motion.skeleton import Skeleton
+from blender_addon.systems.layout import Layout
+from blender_addon.systems.mann_features import (
+    FUTURE,
+    PAST,
+    TRAJECTORY_BLOCKS,
+    clip_frames,
+    input_layout,
+    output_layout,
+    pose_columns,
+)
+
+Labels = npt.NDArray[np.int64]
+
+#: Less than this cannot hold a gait cycle of every foot, a turn and a stop.
+LEAST_SECONDS = 60.0
+#: Values that hardly move must not be blown up: least scale, relative to the mean of their block.
+_LEAST_SCALE = 0.2
+#: A body that turns faster than this (rad/s) moves, even in one place.
+_TURNING = 0.35
+
+
+@dataclass(frozen=True)
+class MannData:
+    """All frames of a data set, mirror images among them.
+
+    Attributes:
+        skeleton: of the clips. fps: their rate. actions: the names of the actions.
+        frames: [input, step, contacts] of every frame, normalised (n, size).
+        mean, scale: (size,) of ``frames``; the outputs are normalised by the same.
+        inputs, outputs: the layouts of the network.
+        ranges: first and one-past-last frame of each clip (r, 2).
+    """
+
+    skeleton: Skeleton
+    fps: float
+    actions: tuple[str, ...]
+    frames: Tensor
+    mean: Tensor
+    scale: Tensor
+    inputs: Layout
+    outputs: Layout
+    ranges: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, clips: Sequence[Clip], labels: Sequence[Labels], actions: tuple[str, ...], mirror: bool = True,
+        like: MannData | None = None,
+    ) -> MannData:  # fmt: skip
+        """Assemble clips; ``like`` gives the normalisation of the training frames for others.
+
+        Raises:
+            DatasetError: no clip has two frames.
+        """
+        pairs = [(clip, track) for clip, track in zip(clips, labels, strict=True) if len(clip) > 1]
+        if not pairs:
+            raise DatasetError("There is no motion to train on", "Add clips of some seconds")
+        if mirror:
+            pairs = [pair for clip, track in pairs for pair in ((clip, track), (clip.mirrored(), track))]
+        skeleton = pairs[0][0].skeleton
+        inputs = input_layout(len(skeleton), len(actions))
+        outputs = output_layout(len(skeleton), len(skeleton.feet))
+        ends = np.cumsum([len(clip) for clip, _ in pairs])
+        frames = torch.empty(int(ends[-1]), inputs.size + 3 + len(skeleton.feet))
+        for (clip, track), end in zip(pairs, ends, strict=True):
+            found = clip_frames(clip, track, len(actions))
+            rows = np.concatenate([found.inputs, found.steps, found.contacts], axis=1)
+            frames[end - len(clip) : end] = torch.from_numpy(rows.astype(np.float32))
+        mean, scale = (like.mean, like.scale) if like is not None else _fit(frames, inputs)
+        frames.sub_(mean).div_(scale)
+        ranges = np.stack([ends - [len(clip) for clip, _ in pairs], ends], axis=1).astype(np.int64)
+        return cls(skeleton, pairs[0][0].fps, actions, frames, mean, scale, inputs, outputs, ranges)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def target_columns(self) -> npt.NDArray[np.int64]:
+        """Column of ``frames`` for every output; steps are those of the frame itself, all others of the next."""
+        size = self.inputs.size
+        columns: list[int] = []
+        for name in TRAJECTORY_BLOCKS:
+            place = self.inputs.slices[name]
+            columns += range(place.start + 2 * PAST, place.start + 2 * (PAST + FUTURE))
+        pose = pose_columns(self.inputs)
+        columns += [*range(pose.start, pose.stop), *range(size, size + 3 + len(self.skeleton.feet))]
+        return np.array(columns, dtype=np.int64)
+
+    def windows(self, length: int) -> Tensor:
+        """First frames (m,) of all stretches of ``length`` frames within one clip."""
+        starts = [np.arange(first, last - length + 1) for first, last in self.ranges]
+        return torch.from_numpy(np.concatenate(starts).astype(np.int64))
+
+    def physical_inputs(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Inputs of some frames (m, size), metres, metres a second."""
+        size = self.inputs.size
+        found: npt.NDArray[np.float32] = (self.frames[rows, :size] * self.scale[:size] + self.mean[:size]).numpy()
+        return found
+
+    def physical_contacts(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Contacts of some frames (m, feet), 0 to 1."""
+        at = self.inputs.size + 3
+        found: npt.NDArray[np.float32] = (self.frames[rows, at:] * self.scale[at:] + self.mean[at:]).numpy()
+        return found
+
+
+def action_labels(dataset: Dataset) -> tuple[tuple[str, ...], list[Labels]]:
+    """Names of the actions, and the action of every frame of every clip.
+
+    The data set's own labels, those that occur. Without any: ``move`` where the root moves or turns, else what the
+    clip's tags say of resting (sit, lie, idle), else ``stand``; a moving clip tagged ``jump`` jumps.
+    """
+    if dataset.action_names:
+        used = np.unique(np.concatenate(dataset.actions))
+        table = np.full(len(dataset.action_names), -1, dtype=np.int64)
+        table[used] = np.arange(len(used))
+        return tuple(dataset.action_names[i] for i in used), [table[track] for track in dataset.actions]
+    names: list[str] = ["move", "stand"]
+    tracks = []
+    for clip, tags in zip(dataset.clips, dataset.tags, strict=True):
+        rest = next((name for name in ("sit", "lie", "idle") if name in tags), "stand")
+        going = "jump" if "jump" in tags else "move"
+        names += [name for name in (rest, going) if name not in names]
+        turning = np.abs(derivative(clip.root[:, 2], clip.fps)) > _TURNING
+        moving = (root_speed(clip) > STAND_SPEED) | turning
+        tracks.append(np.where(moving, names.index(going), names.index(rest)).astype(np.int64))
+    return tuple(names), tracks
+
+
+def check_enough(data: MannData, mirrored: bool, least: float = LEAST_SECONDS) -> None:
+    """Raise `DatasetError` that says how much motion is missing, if there is too little."""
+    seconds = len(data) / data.fps / (2 if mirrored else 1)
+    if seconds < least:
+        raise DatasetError(
+            f"The data set is too small to train on: {seconds:.0f} s of motion, {least:.0f} s are needed, "
+            f"{least - seconds:.0f} s are missing",
+            "Add clips, or use Motion Matching, which needs no training",
+        )
+
+
+def _fit(frames: Tensor, inputs: Layout) -> tuple[Tensor, Tensor]:
+    """Mean and scale (size,) of frames that are not normalised yet."""
+    mean = frames.mean(dim=0, dtype=torch.float64).float()
+    scale = frames.std(dim=0)
+    steps, turning = slice(inputs.size, inputs.size + 2), slice(inputs.size + 2, inputs.size + 3)
+    contacts = slice(inputs.size + 3, frames.shape[1])
+    for place in (*inputs.slices.values(), steps, turning, contacts):
+        scale[place] = scale[place].clamp_min(max(_LEAST_SCALE * float(scale[place].mean()), 1e-4))
+    return mean, scale

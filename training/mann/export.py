@@ -1,0 +1,131 @@
+"""The network to ONNX, node by node: normalisation included, weights stored small.
+
+Weights are stored as 8-bit numbers with a scale for each unit of each expert (the pack of 8 experts then takes 6 MB),
+and unfolded to 32 bits when the network is loaded, or multiplied as they are (``INTEGER``). See `training.export` for
+why this is not left to torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from ..export import finished
+from .networks import Experts, MannNetwork
+
+Float32 = npt.NDArray[np.float32]
+
+#: How weights are kept: 32 bits; 8 bits unfolded to 32 when loaded; 8 bits, also multiplied in 8 bits.
+FULL, COMPACT, INTEGER = "full", "compact", "integer"
+_GREATEST = 127.0
+
+
+class _Graph:
+    """Nodes and constants in the making."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, values: npt.NDArray[np.generic]) -> str:
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def add(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+
+def mann(network: MannNetwork, inputs: tuple[Tensor, Tensor], outputs: tuple[Tensor, Tensor], kept: str) -> bytes:
+    """The ONNX file: ``inputs`` (n, in) -> ``outputs`` (n, out), neither normalised.
+
+    Args:
+        network: what was trained. inputs, outputs: mean and scale of each. kept: `FULL`, `COMPACT` or `INTEGER`.
+    """
+    graph = _Graph()
+    mean, scale = (values.numpy().astype(np.float32) for values in inputs)
+    centred = graph.add("Sub", ["inputs", graph.constant("input_mean", mean)], "centred")
+    values = graph.add("Mul", [centred, graph.constant("input_rate", 1.0 / scale)], "normalised")
+    shares = _gate(graph, network, values)
+    rows = graph.add("Unsqueeze", [shares, graph.constant("second", np.array([1], np.int64))], "share_rows")
+    last = len(network.layers) - 1
+    for number, layer in enumerate(network.layers):
+        assert isinstance(layer, Experts)
+        values = _layer(graph, number, layer, values, shares, rows, kept)
+        if number < last:
+            values = graph.add("Elu", [values], f"active_{number}")
+    mean, scale = (part.numpy().astype(np.float32) for part in outputs)
+    values = graph.add("Mul", [values, graph.constant("output_scale", scale)], "scaled")
+    graph.add("Add", [values, graph.constant("output_mean", mean)], "outputs")
+    return finished(
+        helper.make_graph(
+            graph.nodes, "mann",
+            [helper.make_tensor_value_info("inputs", TensorProto.FLOAT, ["n", len(inputs[0])])],
+            [helper.make_tensor_value_info("outputs", TensorProto.FLOAT, ["n", len(outputs[0])])],
+            graph.constants,
+        )
+    )  # fmt: skip
+
+
+def _gate(graph: _Graph, network: MannNetwork, values: str) -> str:
+    columns = graph.constant("gating_columns", network.gating.numpy())
+    values = graph.add("Gather", [values, columns], "gating_inputs", axis=1)
+    for number, layer in enumerate(network.gate):
+        name = f"gate_{number}"
+        if isinstance(layer, nn.Linear):
+            weight = graph.constant(f"{name}_weight", layer.weight.detach().numpy().T)
+            bias = graph.constant(f"{name}_bias", layer.bias.detach().numpy())
+            values = graph.add("Gemm", [values, weight, bias], name)
+        elif isinstance(layer, nn.ELU):
+            values = graph.add("Elu", [values], name)
+        else:
+            values = graph.add("Softmax", [values], name, axis=-1)
+    return values
+
+
+def _layer(graph: _Graph, number: int, layer: Experts, values: str, shares: str, rows: str, kept: str) -> str:
+    """All experts' answers in one product, blended by the shares."""
+    name = f"layer_{number}"
+    weight = layer.weight.detach().numpy()
+    if kept == FULL:
+        answers = graph.add("MatMul", [values, graph.constant(f"{name}_weight", weight)], f"{name}_product")
+    else:
+        small, rate = quantised(weight)
+        integers = graph.constant(f"{name}_weight", small)
+        rates = graph.constant(f"{name}_rate", rate)
+        multiply = _integer_product if kept == INTEGER else _unfolded_product
+        answers = multiply(graph, name, values, integers, rates)
+    shape = graph.constant(f"{name}_shape", np.array([-1, layer.experts, layer.outputs], np.int64))
+    answers = graph.add("Reshape", [answers, shape], f"{name}_answers")
+    mixed = graph.add("MatMul", [rows, answers], f"{name}_mixed")
+    flat = graph.constant(f"{name}_flat", np.array([-1, layer.outputs], np.int64))
+    mixed = graph.add("Reshape", [mixed, flat], f"{name}_blended")
+    bias = graph.constant(f"{name}_bias", layer.bias.detach().numpy())
+    return graph.add("Add", [mixed, graph.add("MatMul", [shares, bias], f"{name}_bias_blended")], f"{name}_values")
+
+
+def _unfolded_product(graph: _Graph, name: str, values: str, integers: str, rates: str) -> str:
+    # Constants only: done once, when the network is loaded.
+    weight = graph.add("Cast", [integers], f"{name}_cast", to=TensorProto.FLOAT)
+    weight = graph.add("Mul", [weight, rates], f"{name}_unfolded")
+    return graph.add("MatMul", [values, weight], f"{name}_product")
+
+
+def _integer_product(graph: _Graph, name: str, values: str, integers: str, rates: str) -> str:
+    small, rate, zero = f"{name}_small", f"{name}_small_rate", f"{name}_zero"
+    graph.nodes.append(helper.make_node("DynamicQuantizeLinear", [values], [small, rate, zero]))
+    product = graph.add("MatMulInteger", [small, integers, zero], f"{name}_integers")
+    product = graph.add("Cast", [product], f"{name}_cast", to=TensorProto.FLOAT)
+    return graph.add("Mul", [product, graph.add("Mul", [rates, rate], f"{name}_rates")], f"{name}_product")
+
+
+def quantised(weight: Float32) -> tuple[npt.NDArray[np.int8], Float32]:
+    """Weights (in, out) as 8-bit integers, and what each column (out,) is multiplied by."""
+    rate = np.maximum(np.abs(weight).max(axis=0), 1e-12) / _GREATEST
+    small = np.clip(np.round(weight / rate), -_GREATEST, _GREATEST).astype(np.int8)
+    return small, rate.astype(np.float32)

@@ -1,0 +1,173 @@
+"""A whole training of the Mode-Adaptive Neural Network: data, two stages, a pack."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from blender_addon.motion.dataset import Dataset
+from blender_addon.motion.errors import DatasetError
+from blender_addon.systems import mann as runtime
+from blender_addon.systems.mann_features import gating_columns
+from blender_addon.systems.packs import PackInfo, write_pack
+
+from ..coverage import describe, speeds_between
+from ..lmm.run import Limits, fingerprint
+from ..optimizer import AdamW, WarmRestarts
+from ..settings import MannTrainingSettings, StageSettings
+from ..trainer import Budget, Outcome, Task, Trainer, Watch
+from . import export, starts
+from .data import MannData, action_labels, check_enough
+from .networks import MannNetwork
+from .tasks import StepTask, WindowTask
+
+_STAGES = ("steps", "windows")
+
+
+@dataclass
+class MannRun:
+    """One training, from a data set to a pack.
+
+    Attributes:
+        dataset: what to learn. out: where the pack goes. settings, limits: how.
+        watch: reporter and cancelling. resume: go on from the checkpoints of an earlier run.
+        title: the pack's, for people.
+    """
+
+    dataset: Dataset
+    out: Path
+    settings: MannTrainingSettings
+    limits: Limits
+    watch: Watch
+    resume: bool = False
+    title: str = ""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where the checkpoints lie, beside the pack."""
+        return self.out.with_name(f".{self.out.name}.training")
+
+    def train(self) -> dict[str, Any]:
+        """Train, write the pack and return its metrics.
+
+        Raises:
+            DatasetError: too little motion, or a checkpoint of another training. Cancelled: asked to
+            stop; checkpoints are left for ``resume``.
+        """
+        data, held_out = self._prepare()
+        self._claim_folder()
+        settings = self.settings
+        torch.manual_seed(settings.seed)
+        network = MannNetwork(
+            gating_columns(data.skeleton, len(data.actions)), data.inputs.size, data.outputs.size, settings.experts,
+            settings.hidden, settings.dropout,
+        )  # fmt: skip
+        self._stage(StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out), settings.steps)
+        walking = WindowTask(
+            data, network, settings.windows.batch, settings.windows.window, settings.windows.noise,
+            runtime.MannSettings().blend, settings.catch_up, held_out,
+        )  # fmt: skip
+        self._stage(walking, settings.windows)
+        metrics = self._metrics()
+        write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
+        for stage in _STAGES:
+            (self.folder / f"{stage}.pt").unlink(missing_ok=True)
+        return metrics
+
+    def _prepare(self) -> tuple[MannData, MannData | None]:
+        self.watch.reporter.message("stage", stage="data", message="assembling the data")
+        actions, labels = action_labels(self.dataset)
+        held = np.array(self.dataset.held_out, dtype=np.bool_)
+        longest = max((len(c) for c, kept in zip(self.dataset.clips, held, strict=True) if not kept), default=0)
+        need = self.settings.windows.window + 2
+        if longest < need:
+            raise DatasetError(
+                f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
+            )
+
+        def part(kept: bool, like: MannData | None) -> MannData:
+            rows = np.nonzero(held == kept)[0]
+            clips, tracks = [self.dataset.clips[i] for i in rows], [labels[i] for i in rows]
+            return MannData.of(clips, tracks, actions, self.settings.mirror and not kept, like)
+
+        data = part(False, None)
+        check_enough(data, self.settings.mirror)
+        try:
+            held_out = part(True, data)
+        except DatasetError:
+            held_out = None  # nothing was kept back: train without validation
+        return data, held_out
+
+    def _claim_folder(self) -> None:
+        """Make sure that what lies in the folder belongs to this very training, or is gone."""
+        mark = self.folder / "training.txt"
+        mine = fingerprint(self.dataset, self.settings, self.limits)
+        if self.resume and mark.exists():
+            if mark.read_text(encoding="utf-8") != mine:
+                raise DatasetError(
+                    f"What lies in {self.folder} was begun with other data or settings",
+                    "Train without --resume, or with the data, settings and length it was begun with",
+                )
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        mark.write_text(mine, encoding="utf-8")
+
+    def _stage(self, task: StepTask | WindowTask, settings: StageSettings) -> None:
+        shares = [getattr(self.settings, stage).time_share for stage in _STAGES]
+        at = _STAGES.index(task.name)
+        share = shares[at] / sum(shares)
+        if self.limits.minutes is not None:
+            budget = Budget(seconds=60.0 * self.limits.minutes * share)
+        else:
+            budget = Budget(iterations=self.limits.iterations or settings.iterations)
+        low = sum(shares[:at]) / sum(shares)
+        watch = Watch(
+            self.watch.reporter, self.watch.cancelled, (low, low + share), self.watch.checkpoint_seconds,
+            self.watch.validate_seconds,
+        )  # fmt: skip
+        epoch = len(task.data) / (settings.batch * settings.window)
+        schedule = WarmRestarts(max(1, round(self.settings.restart_epochs * epoch)), self.settings.restart_growth)
+        optimizer = AdamW(task.network.parameters(), settings.learning_rate, self.settings.weight_decay)
+        path = self.folder / f"{task.name}.pt"
+        plain: Task = task
+        trainer = Trainer(plain, settings, budget, self.settings.seed + at, path, watch, optimizer, schedule)
+        self.outcomes[task.name] = trainer.run(resume=True)
+
+    def _metrics(self) -> dict[str, Any]:
+        metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
+        figures = {"steps": "held_out_joint_error_1_frame_cm", "windows": "held_out_joint_error_half_second_cm"}
+        for name, outcome in self.outcomes.items():
+            metrics[f"{name}_iterations"] = outcome.iterations
+            metrics[f"{name}_loss"] = round(outcome.loss, 6)
+            if outcome.validation is not None:
+                metrics[figures[name]] = round(outcome.validation, 4)
+        return metrics
+
+    def _info(self, data: MannData, metrics: dict[str, Any]) -> PackInfo:
+        about = describe(self.dataset)
+        learned = self.dataset.part(held_out=False)
+        speeds = [np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * clip.fps for clip in learned.clips]
+        return PackInfo(
+            system="mann", title=self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
+            layouts={"inputs": data.inputs, "outputs": data.outputs}, speeds=speeds_between(speeds, data.fps),
+            actions=data.actions, licence=about.licence, credits=about.credits,
+            training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
+            held_out=about.held_out, metrics=metrics, reference=about.reference,
+        )  # fmt: skip
+
+
+def pack_files(data: MannData, network: MannNetwork, settings: MannTrainingSettings) -> dict[str, bytes]:
+    """The pack's network and starting states."""
+    size, columns = data.inputs.size, data.target_columns
+    kept = export.COMPACT if settings.compact else export.FULL
+    file = export.mann(
+        network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]), kept
+    )  # fmt: skip
+    return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}
