@@ -23,8 +23,9 @@ _MAX_ROLL = np.radians(30.0)
 _BEHIND = (0.0, 0.4)
 #: The shin leans at most this far forwards over a flat foot, or as far as the source's, radians.
 _MAX_LEAN = np.radians(38.0)
-#: What the shin leans further the heel rises this many times, for the shin leans on with it; at most so far, radians.
-_EASE, _MAX_EASE = 1.3, np.radians(55.0)
+#: What the shin leans further the heel rises this many times, for the shin leans on with it; at most so far, radians,
+#: and no further than this share of the leg: huge feet would fold it.
+_EASE, _MAX_EASE, _MAX_RISE = 1.3, np.radians(55.0), 0.2
 #: Window of the pelvis' drop to each side, seconds.
 _DROP_WINDOW = 0.15
 #: A swinging foot is drawn in fully only when it is asked much more than this too far, metres.
@@ -119,13 +120,15 @@ def roll_heel(
 
 
 def ease_ankle(
-    motion: FootMotion, target: FootTarget, falls: Footfalls, shin: Array, own_shin: Array, fps: float
-) -> FootTarget:
+    motion: FootMotion, target: FootTarget, falls: Footfalls, shin: Array, own_shin: Array, leg_length: float,
+    fps: float,
+) -> FootTarget:  # fmt: skip
     """Raise the heel of a standing foot over which the shin leans further than an ankle bends, as on stairs down.
 
     Args:
         shin: direction (f, 3) from ankle to knee that the target leads to, unit.
         own_shin: the source's (f, 3).
+        leg_length: metres.
     """
     def lean(direction: Array, rotation: Array) -> Array:
         ahead, left = rot.rotate(rotation, motion.shape.ahead), rot.rotate(rotation, motion.shape.left)
@@ -136,7 +139,8 @@ def ease_ankle(
     width = np.radians(6.0)
     angle = _EASE * soft_positive(lean(shin, target.rotation) - limit - width, 0.5 * width)
     left = rot.rotate(target.rotation, motion.shape.left)
-    return _lift_heel(target, left, _MAX_EASE * np.tanh(angle / _MAX_EASE), falls, fps)
+    most = min(_MAX_EASE, _MAX_RISE * leg_length / max(float(np.linalg.norm(motion.shape.ball)), 1e-6))
+    return _lift_heel(target, left, most * np.tanh(angle / most), falls, fps)
 
 
 def pelvis_drop(

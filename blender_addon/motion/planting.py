@@ -28,7 +28,7 @@ from .pelvis import (
 )
 from .planted import Planted, PlantSettings
 from .proportions import SizedGround, sized
-from .rotations import Array
+from .rotations import UP, Array
 from .terrain import FlatGround, Terrain
 
 __all__ = ["USUAL_LEG", "Planted", "PlantSettings", "plant_feet"]
@@ -79,11 +79,27 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
     raised = ground - drop
+    hinges = [knee_hinge(clip.skeleton, motion.shape.foot, *clip.world) for motion in motions]
     for side, (motion, fall, leg) in enumerate(zip(motions, falls, legs, strict=True)):
         target = draw_in_swing(motion, targets[side], leg, raised, settings.reach)
+        target = _eased(clip, motion, target, fall, leg, hinges[side], raised)
+        # Knees are calmed last: what moves the ankle afterwards would make them jerk again.
+        target = touch_ground(target, motion, fall, terrain, clip.fps)
         target = push_off(motion, target, fall, leg, raised, clip.fps)
         targets[side] = calm_knee(motion, target, leg, raised, clip.fps)
-    return _solve(clip, terrain, motions, targets, falls, legs, raised, drop, settings)
+    return _solve(clip, terrain, motions, targets, falls, legs, hinges, raised, drop, settings)
+
+
+def _eased(
+    clip: Clip, motion: FootMotion, target: FootTarget, fall: Footfalls, leg: Leg, hinge: Array, raised: Array
+) -> FootTarget:
+    """The heel raised where the shin would lean too far over a standing foot."""
+    own = (leg.knee - leg.ankle) / np.linalg.norm(leg.knee - leg.ankle, axis=1, keepdims=True)
+    axis = rot.rotate(clip.world[1][:, motion.shape.foot.hip], hinge)
+    goal = ankle_of(motion, target) - raised[:, None] * UP
+    turn = solve_leg(leg.hip, leg.knee, leg.ankle, axis, goal)
+    shin = rot.rotate(turn.shin, own)
+    return ease_ankle(motion, target, fall, shin, own, clip.skeleton.leg_length, clip.fps)
 
 
 def _resized(planted: Planted, clip: Clip, size: float) -> Planted:
@@ -96,24 +112,23 @@ def _resized(planted: Planted, clip: Clip, size: float) -> Planted:
 
 def _solve(
     clip: Clip, terrain: Terrain, motions: Sequence[FootMotion], targets: Sequence[FootTarget],
-    falls: Sequence[Footfalls], legs: Sequence[Leg], raised: Array, drop: Array, settings: PlantSettings,
+    falls: Sequence[Footfalls], legs: Sequence[Leg], hinges: Sequence[Array], raised: Array, drop: Array,
+    settings: PlantSettings,
 ) -> Planted:  # fmt: skip
     """Move the hips by ``raised`` (f,) and bring both legs to their targets."""
-    positions, world = clip.world
-    up = raised[:, None] * np.array([0.0, 0.0, 1.0])
+    _, world = clip.world
+    up = raised[:, None] * UP
     new = np.array(clip.rotations)
     parents = clip.skeleton.parents
     shortfall = []
-    for motion, planned, fall, leg in zip(motions, targets, falls, legs, strict=True):
+    for motion, planned, fall, leg, hinge in zip(motions, targets, falls, legs, hinges, strict=True):
         foot = motion.shape.foot
-        hinge = rot.rotate(world[:, foot.hip], knee_hinge(clip.skeleton, foot, positions, world))
         hip, knee, ankle = leg.hip + up, leg.knee + up, leg.ankle + up
-        twist = settings.knee_follow * planned.twist
-        own = (knee - ankle) / np.linalg.norm(knee - ankle, axis=1, keepdims=True)
-        turn = solve_leg(hip, knee, ankle, hinge, ankle_of(motion, planned), twist)
-        target = ease_ankle(motion, planned, fall, rot.rotate(turn.shin, own), own, clip.fps)
-        target = touch_ground(target, motion, fall, terrain, clip.fps)
-        turn = solve_leg(hip, knee, ankle, hinge, ankle_of(motion, target), twist)
+        target = touch_ground(planned, motion, fall, terrain, clip.fps)
+        turn = solve_leg(
+            hip, knee, ankle, rot.rotate(world[:, foot.hip], hinge), ankle_of(motion, target),
+            settings.knee_follow * target.twist,
+        )  # fmt: skip
         thigh = rot.mul(turn.thigh, world[:, foot.hip])
         shin = rot.mul(turn.shin, world[:, foot.knee])
         new[:, foot.hip] = rot.inv_mul(world[:, parents[foot.hip]], thigh)

@@ -313,8 +313,9 @@ def test_knees_that_reach_down_snap_less_with_feet_that_give_way(name: str, monk
     calmed = plant_feet(clip, terrain)
     monkeypatch.setattr(planting, "calm_knee", lambda motion, target, leg, raised, fps: target)
     stiff = plant_feet(clip, terrain)
-    after, before = (np.percentile(np.abs(np.diff(knees(p.clip), 2, axis=0)), 99) for p in (calmed, stiff))
-    assert after < 0.9 * before
+    swings = ~calmed.contacts[1:-1]
+    after, before = (np.percentile(np.abs(np.diff(knees(p.clip), 2, axis=0))[swings], 99) for p in (calmed, stiff))
+    assert after < 0.75 * before
     ankles = [p.clip.world[0][:, [foot.ankle for foot in p.clip.skeleton.feet]] for p in (calmed, stiff)]
     away = np.linalg.norm(ankles[0] - ankles[1], axis=-1)
     assert away[calmed.contacts].max() < 1e-6 < away.max() < 0.04
