@@ -283,7 +283,7 @@ def _step_problems(name: str, feet: BodyFeet, fps: float, gait: Gait) -> list[Pr
             "never touches", f"{name}: the {', '.join(flying)} foot never comes down to the ground",
             "Lower the body or stretch the legs until every foot touches, at height 0",
         ))  # fmt: skip
-    if float(np.ptp(feet.ahead, axis=0).max()) < _STEP * feet.leg:
+    if gait.label == "stand" or float(np.ptp(feet.ahead, axis=0).max()) < _STEP * feet.leg:
         found.append(Problem("no steps", f"{name} does not step: its feet stay under the body",
                              "Choose a cycle that walks or runs"))  # fmt: skip
         return found
