@@ -19,6 +19,8 @@ _ASIDE, _MOST_SCAPULA = 0.3, np.radians(28.0)
 _RELIEF = 3
 #: Bends nearer to straight than this (radians) are eased away from it: a joint never bends to its other side.
 _NEAR_STRAIGHT = np.radians(2.0)
+#: Joints that are bent back further than they should may go back this much more, radians.
+_BACK = np.radians(8.0)
 #: No joint is folded further than this, radians.
 _FOLDED = np.radians(150.0)
 #: How far the flexion goes towards straight: bends are then e^-7 of what they were.
@@ -33,8 +35,9 @@ class Hinges:
 
     Attributes:
         axes: unit axes (f, n - 1, 3), world: turning what hangs on the joint by a positive angle flexes it.
-        straight: the least bend (n - 1,), radians, that stretching comes near to: about 0, less for a paw that is
-            bent up while it stands.
+        straight: the least bend (n - 1,), radians, that stretching comes near to: 0 or more for joints that never
+            bend to their other side, negative for those that hang back when they stand, as wrists and paws do; what
+            the source bends these further back is kept.
         share: each joint's share (n - 1,) of a fold, radians per unit; the bends at rest.
     """
 
@@ -163,6 +166,7 @@ class _Flexion:
         """From segments (n, 3, f) and hinges (n - 1, 3, f)."""
         measured = _signed(parts, axes)
         straight, share = hinges.straight[:, None], hinges.share[:, None]
+        straight = np.where(straight < 0.0, _lesser(straight, measured - _BACK), straight)
         over = measured - straight
         eased = np.where(
             over > _NEAR_STRAIGHT, over, _NEAR_STRAIGHT * np.exp(np.minimum(over / _NEAR_STRAIGHT, 1.0) - 1.0)
@@ -293,6 +297,11 @@ def _cross(a: Array, b: Array) -> Array:
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
     return out
+
+
+def _lesser(a: Array, b: Array) -> Array:
+    """The lesser of two angles, the corner rounded."""
+    return np.asarray(0.5 * (a + b - np.sqrt((a - b) ** 2 + _NEAR_STRAIGHT**2)))
 
 
 def _log_expm1(y: Array) -> Array:
