@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .gait_entry import AnyAnimal
+from .motion import animal
 from .motion.clip import Clip
-from .motion.errors import Cancelled
+from .motion.errors import Cancelled, PackError
 from .motion.facing import Facing
 from .motion.figures import Figure, QualityReport
 from .motion.filters import lowpass
+from .motion.gait_model.settings import GaitSettings
 from .motion.key_reduction import Tolerance
 from .motion.metrics_reference import Reference, SpeedTable
 from .motion.plan import Limits, Plan, make_plan
@@ -24,6 +27,7 @@ from .motion.retarget import retarget
 from .motion.rotations import Array
 from .motion.runs import runs
 from .motion.schedule import Schedule
+from .motion.skeleton import SIDES
 from .scene.actions import BakeError
 from .scene.channels import Channel, channels_of
 from .scene.layering import Layer, Reduce
@@ -56,6 +60,7 @@ class BakeSettings:
         tolerance: how far fewer keys may be off; None for a key at every frame.
         layer: which frames of the action a layer goes over.
         fit_scene: set the scene's frame range to the motion.
+        gaits: of the gait model, where no pack is used.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
@@ -72,6 +77,7 @@ class BakeSettings:
     tolerance: Tolerance | None = None
     layer: Layer = field(default_factory=Layer)
     fit_scene: bool = False
+    gaits: GaitSettings = field(default_factory=GaitSettings)
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ def solve(
 
     Args:
         shot: from `scene.shot.read_shot`.
-        system: from `systems.packs.load_system`.
+        system: from `systems.packs.load_system`, or `gait_entry.AnyAnimal`: the gait model moves the rig itself.
         settings: what is asked.
         speeds: slowest and fastest speed the pack covers, m/s.
         reference: the pack's measures of its capture (its ``reference``), to judge by.
@@ -165,11 +171,13 @@ def solve(
 
     Raises:
         PathError, RigError, ClipError: what cannot be done.
+        PackError: the pack walks on another number of legs than the character.
         Cancelled: ``progress`` said so.
     """
     settings = settings or BakeSettings()
     watch = _Watch()
     tell = _teller(progress)
+    system, speeds = _fitting(system, shot, settings, speeds)
     # Somebody with shorter legs takes shorter steps: the model walks the way scaled to its own legs.
     scale = system.skeleton.leg_length / shot.rig.skeleton.leg_length
     tell(0.0, "Planning")
@@ -257,6 +265,23 @@ def bake_errors(error: BakeError, keys: Clip, by_ik: bool, tolerance: Tolerance 
     )
 
 
+def _fitting(
+    system: Any, shot: Shot, settings: BakeSettings, speeds: tuple[float, float]
+) -> tuple[Any, tuple[float, float]]:
+    """The system and its speeds for this character; raises `PackError` where their legs differ."""
+    skeleton = shot.rig.skeleton
+    if isinstance(system, AnyAnimal):
+        return system.on(skeleton, settings.gaits), system.speeds(skeleton)
+    if system.skeleton.four_legged != skeleton.four_legged:
+        mine, theirs = ("four", "two") if skeleton.four_legged else ("two", "four")
+        instead = ' or "Gait model"' if skeleton.four_legged else ""
+        raise PackError(
+            f"This pack walks on {theirs} legs, and {shot.rig.name!r} has {mine}",
+            f"Choose a pack for {mine} legs{instead}, or another character",
+        )
+    return system, speeds
+
+
 def _whole(solved: Solved, written: Any) -> tuple[int, int]:
     """The first and last of the motion's frames that were written unblended."""
     settings = solved.settings
@@ -305,22 +330,29 @@ def root_height(clip: Clip, shot: Shot) -> Array:
 
 
 def stands(clip: Clip, first: int = 0) -> dict[str, list[list[int]]]:
-    """``left`` and ``right``: [first, last] frame of each contact, counted from ``first``."""
-    found: dict[str, list[list[int]]] = {}
-    for column, side in enumerate(("left", "right")):
-        found[side] = [[a + first, b - 1 + first] for a, b in runs(clip.contacts[:, column])]
-    return found
+    """``left`` and ``right``, or the legs of `animal.LEGS`: [first, last] frame of each contact, from ``first`` on."""
+    sides = animal.LEGS if clip.skeleton.four_legged else SIDES
+    return {
+        side: [[a + first, b - 1 + first] for a, b in runs(clip.contacts[:, column])]
+        for column, side in enumerate(sides)
+    }
 
 
 def landings(clip: Clip, lifts: bool = False) -> tuple[tuple[str, int], ...]:
-    """(text, frame) of each foot's landings, and of where it lifts, in order."""
-    found = [(begin, f"{side[0].upper()} foot") for side, spans in stands(clip).items() for begin, _ in spans]
+    """(text, frame) of each foot's landings, and of where it lifts, in order; animals' feet are LH, RH, LF and RF."""
+    found = [(begin, _marker(side)) for side, spans in stands(clip).items() for begin, _ in spans]
     if lifts:
         found += [
-            (last + 1, f"{side[0].upper()} lifts") for side, spans in stands(clip).items() for _, last in spans
+            (last + 1, _marker(side, lifts=True)) for side, spans in stands(clip).items() for _, last in spans
             if last + 1 < len(clip)
         ]  # fmt: skip
     return tuple((text, frame) for frame, text in sorted(found))
+
+
+def _marker(side: str, lifts: bool = False) -> str:
+    """``L foot``, ``L lifts``; of animals ``LH``, ``LH lifts``."""
+    short = "".join(word[0].upper() for word in side.split("_"))
+    return f"{short} lifts" if lifts else short if len(short) > 1 else f"{short} foot"
 
 
 def _teller(progress: Progress | None) -> Callable[[float, str], bool]:

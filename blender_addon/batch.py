@@ -17,6 +17,7 @@ from .baking import Baked, BakeSettings, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
 from .motion.key_reduction import Tolerance
+from .motion.limits import Limits
 from .shot_file import DEFAULT_FPS, FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
 from .systems import packs
 from .systems.synthesis import SynthesisSettings
@@ -56,27 +57,26 @@ def run(shot: Path, out: Path, report: Path | None = None) -> dict[str, Any]:
     for path in filter(None, (out, report)):
         if path.is_dir():
             raise ShotError(f"{path} is a folder", "Give the name of a file")
-    pack, system = _system(asked)
+    info, system = _system(asked)
     seconds = {"pack": time.perf_counter() - begin}
-    baked, armature = _bake(asked, pack, system, seconds)
-    found = report_of(baked, armature, pack.info)
+    baked, armature = _bake(asked, info, system, seconds)
+    found = report_of(baked, armature, info)
     found["seconds"] = {name: round(value, 4) for name, value in {**seconds, **baked.seconds}.items()}
     save(out, report, found, begin)
     return found
 
 
-def _system(asked: ShotFile) -> tuple[packs.Pack, Any]:
-    path = library.locate(asked.pack, asked.folder)
-    pack = packs.read_pack(path)
-    if asked.system and asked.system != pack.info.system:
+def _system(asked: ShotFile) -> tuple[packs.PackInfo, Any]:
+    system, info = library.load_named(asked.pack, asked.folder)
+    if asked.system and asked.system != info.system:
         raise PackError(
-            f"The pack {asked.pack} is made for {pack.info.system}, not {asked.system}",
+            f"The pack {asked.pack} is made for {info.system}, not {asked.system}",
             "Leave system out, or choose another pack",
         )
-    return pack, packs.load_system(path)
+    return info, system
 
 
-def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, float]) -> tuple[Baked, Any]:
+def _bake(asked: ShotFile, info: packs.PackInfo, system: Any, seconds: dict[str, float]) -> tuple[Baked, Any]:
     import bpy
 
     from .scene import setup
@@ -90,7 +90,7 @@ def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, flo
     bones = BoneMap.load(asked.bones) if asked.bones else None
     if asked.rig is None:
         setup.empty_scene()
-        armature = create_character(pack.info.skeleton)
+        armature = create_character(info.skeleton)
     else:
         setup.open_rig(asked.rig)
         armature = setup.find_armature(asked.armature)
@@ -112,16 +112,17 @@ def _bake(asked: ShotFile, pack: packs.Pack, system: Any, seconds: dict[str, flo
     )  # fmt: skip
     output = asked.output
     settings = BakeSettings(
-        schedule=asked.schedule, facing=_facing(asked.facing), start=asked.curve.start, laps=asked.curve.laps,
+        schedule=asked.schedule, limits=Limits.responsive(0.5, shot.rig.skeleton.four_legged),
+        facing=_facing(asked.facing), start=asked.curve.start, laps=asked.curve.laps,
         synthesis=SynthesisSettings(follow=asked.strength, exact=asked.exact, plant=asked.plant),
         frame_start=asked.frame_start, name=asked.name, fit_scene=output.mode != "layer", output=output.mode,
         markers=output.markers, lifts=output.markers,
         tolerance=Tolerance(output.degrees, output.millimetres / 1e3, output.planted / 1e3) if output.reduced else None,
         layer=Layer(output.first, output.last, output.blend_in, output.blend_out),
     )  # fmt: skip
-    asked.schedule.check_actions(pack.info.actions)
+    asked.schedule.check_actions(info.actions)
     seconds["read"] = time.perf_counter() - begin
-    solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.info.reference)
+    solved = solve(shot, system, settings, speeds=info.speeds, reference=info.reference)
     baked = write(solved, armature)
     return baked, armature
 
@@ -172,10 +173,11 @@ def report_of(baked: Baked, armature: Any, info: packs.PackInfo) -> dict[str, An
     solved, rig = baked.solved, baked.solved.shot.rig
     fps = solved.shot.fps
     quality = baked.report.to_json() if baked.report is not None else {"figures": []}
-    bones = {BONE_KEYS[role]: bone for role, bone in rig.bone_map.bones.items() if role in BONE_KEYS}
+    known = rig.bone_map.roles if rig.skeleton.four_legged else BONE_KEYS
+    bones = {_key(rig, role): bone for role, bone in rig.bone_map.bones.items() if role in known}
     controls: dict[str, list[str]] = {}
     names = {len(rig.skeleton): "root"} | {
-        rig.skeleton.names.index(bone): BONE_KEYS[role] for role, bone in rig.skeleton.roles.items()
+        rig.skeleton.names.index(bone): _key(rig, role) for role, bone in rig.skeleton.roles.items()
     }
     for control in rig.controls:
         controls.setdefault(names.get(control.joint, "other"), []).append(control.bone)
@@ -190,6 +192,11 @@ def report_of(baked: Baked, armature: Any, info: packs.PackInfo) -> dict[str, An
         "figures_fps": quality.get("fps"), "figures": [_on_scene(row, quality, baked) for row in quality["figures"]],
         "notes": [*baked.notes, *quality.get("notes", [])],
     }  # fmt: skip
+
+
+def _key(rig: Any, role: str) -> str:
+    """What a report calls a bone: people's by the usual names, animals' by their parts."""
+    return role if rig.skeleton.four_legged else BONE_KEYS[role]
 
 
 def _on_scene(row: Mapping[str, Any], quality: Mapping[str, Any], baked: Baked) -> dict[str, Any]:

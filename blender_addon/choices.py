@@ -84,7 +84,7 @@ TRAINED_SYSTEMS = (
     ("lmm", "Learned Motion Matching", "Small and quick; needs a Python with torch and some minutes"),
     ("mm", "Motion Matching", "Plays back pieces of your motion; ready in seconds, no training, larger packs"),
 )
-SYSTEM_NAMES = {"mm": "Motion Matching", "lmm": "Learned Motion Matching"}
+SYSTEM_NAMES = {"mm": "Motion Matching", "lmm": "Learned Motion Matching", "gait": "Gait model"}
 
 #: What an action of a pack is called in the menu, its tooltip and its number. Numbers are stable:
 #: a file keeps its meaning when another pack offers other actions.

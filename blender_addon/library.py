@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import gait_entry
 from .motion.errors import PackError
 from .systems import packs
 
@@ -20,7 +21,7 @@ GAIT_MODEL = "gait-model"
 #: The packs that come with the add-on.
 SHIPPED = Path(__file__).parent / "packs"
 #: Systems that can play a pack, by the system it was made for.
-PLAYED_BY = {"lmm": ("lmm",), "mm": ("mm",)}
+PLAYED_BY = {"lmm": ("lmm",), "mm": ("mm",), "mann": ("mann",), "gait": ("gait",)}
 
 #: Menus ask at every redraw: the folders are looked at once in so many seconds.
 LOOK_AGAIN_SECONDS = 1.0
@@ -62,7 +63,7 @@ class Pack:
     @property
     def label(self) -> str:
         """Title and system, for a menu."""
-        return f"{self.title} ({self.system.upper()})" if self.system else self.title
+        return f"{self.title} ({self.system.upper()})" if self.system and self.id != GAIT_MODEL else self.title
 
     @property
     def summary(self) -> str:
@@ -79,7 +80,7 @@ class Pack:
 
 
 def installed() -> tuple[Pack, ...]:
-    """All packs, the shipped first; read again only when a folder has changed."""
+    """All packs, the shipped first, the gait model last; read again only when a folder has changed."""
     global _listed, _looked
     if _listed is not None and time.monotonic() - _looked < LOOK_AGAIN_SECONDS:
         return _listed[1]
@@ -90,6 +91,7 @@ def installed() -> tuple[Pack, ...]:
         for folder, shipped in ((SHIPPED, True), (user_folder(), False)):
             for path, info in packs.list_packs([folder]).items():
                 found.setdefault(path.stem, _head(path, info, shipped))
+        found.setdefault(GAIT_MODEL, _head(SHIPPED / GAIT_MODEL, gait_entry.info(), True))
         _listed = (key, tuple(found.values()))
     return _listed[1]
 
@@ -121,6 +123,23 @@ def locate(name: str, folder: Path) -> Path:
     raise PackError(f"There is no pack {name!r}", f"Give a path, or the name of an installed one ({names})")
 
 
+def load_named(name: str, folder: Path) -> tuple[Any, packs.PackInfo]:
+    """The system of a pack by path or name, as `locate` finds it, and what it says of itself; or the gait model.
+
+    Raises:
+        PackError: there is none, or it is damaged.
+    """
+    if name == GAIT_MODEL and not (folder / name).exists():
+        return gait_entry.AnyAnimal(), gait_entry.info()
+    path = locate(name, folder)
+    return packs.load_system(path), packs.read_pack(path).info
+
+
+def info_of(pack: Pack) -> packs.PackInfo:
+    """What a pack says of itself; raises `PackError` when it cannot be read."""
+    return gait_entry.info() if pack.id == GAIT_MODEL else packs.read_info(pack.folder)
+
+
 def user_folder() -> Path:
     """Where imported and trained packs lie; need not exist yet."""
     from . import preferences
@@ -135,6 +154,8 @@ def load(pack: Pack) -> tuple[Any, packs.PackInfo]:
         PackError: it is damaged, or ONNX Runtime cannot be loaded.
     """
     global _loaded
+    if pack.id == GAIT_MODEL:
+        return gait_entry.AnyAnimal(), gait_entry.info()
     key = _signature(pack.folder) if pack.folder.is_dir() else (str(pack.folder), pack.folder.stat().st_mtime_ns)
     if _loaded is None or _loaded[0] != key:
         _loaded = (key, packs.load_system(pack.folder), packs.read_info(pack.folder))

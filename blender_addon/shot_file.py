@@ -153,7 +153,8 @@ def _shot(top: _Table, folder: Path) -> ShotFile:
     root_motion = top.choice("root_motion", "bone", ROOT_MOTIONS)
     curve = _curve(top.table("curve"), rig)
     return ShotFile(
-        folder=folder, pack=top.text("pack", DEFAULT_PACK), system=top.choice("system", "", ("", "lmm", "mm")), rig=rig,
+        folder=folder, pack=top.text("pack", DEFAULT_PACK),
+        system=top.choice("system", "", ("", "lmm", "mm", "mann", "gait")), rig=rig,
         armature=top.text("armature"), bones=top.path("bones", folder, (".json",)), deform=top.flag("deform"), fps=fps,
         frame_start=top.whole("frame_start", 1), name=top.text("name", "Walk"), root_motion=root_motion,
         plant=top.flag("plant", True), curve=curve, terrain=_terrain(top.table("terrain"), folder, rig),

@@ -63,7 +63,8 @@ def _unevenness(terrain: Terrain, at: Array, ahead: Array, heel_length: float, t
     residual = heights - heights[..., middle : middle + 1] - slope[..., None] * along
     stuck = np.maximum(residual.max(axis=-1) - _UNEVEN, 0.0)
     front = np.maximum(-residual[..., along > -0.045].min(axis=-1) - _UNEVEN, 0.0)
-    heel = np.maximum(-residual[..., along <= -0.045].min(axis=-1) - 2.0 * _UNEVEN, 0.0)
+    # Paws may be too short to have a heel.
+    heel = np.maximum(-residual[..., along <= -0.045].min(axis=-1, initial=0.0) - 2.0 * _UNEVEN, 0.0)
     steep = np.maximum(np.abs(near[0] - near[1]) - 0.06, 0.0)
     return np.asarray(
         4.0 * np.minimum(stuck, 0.1) + 1.5 * np.minimum(front, 0.1) + 0.3 * np.minimum(heel, 0.1) + 4.0 * steep

@@ -220,7 +220,7 @@ def create_character(context: bpy.types.Context) -> bpy.types.Object:
     from ..systems import packs
 
     pack = usable_pack(animal.pack_id(context))
-    return character.create_character(packs.read_info(pack.folder).skeleton, collection=context.collection)
+    return character.create_character(library.info_of(pack).skeleton, collection=context.collection)
 
 
 def clear(armature: bpy.types.Object) -> str:

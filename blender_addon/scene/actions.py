@@ -26,7 +26,10 @@ Mode = Literal["new", "replace", "nla", "layer"]
 #: Custom property that marks actions made here.
 MARK = "gaitsmith"
 #: Names of markers that are set here.
-MARKERS = ("L foot", "R foot", "L lifts", "R lifts")
+MARKERS = (
+    "L foot", "R foot", "L lifts", "R lifts",
+    *(f"{leg}{words}" for words in ("", " lifts") for leg in ("LH", "RH", "LF", "RF")),
+)  # fmt: skip
 
 _CONSTANT, _LINEAR = points_of.CONSTANT, points_of.LINEAR
 _MANUAL_LIMIT = 1_048_574

@@ -361,7 +361,9 @@ def test_packs_are_listed_shipped_first(packs_folder: Path) -> None:
     make_pack(packs_folder / "user packs" / "aaa")
     make_pack(packs_folder / "shipped" / "zzz", "Biped")
     found = library.installed()
-    assert [(p.id, p.shipped, p.label) for p in found] == [("zzz", True, "Biped (LMM)"), ("aaa", False, "Mine (LMM)")]
+    assert [(p.id, p.shipped, p.label) for p in found] == [
+        ("zzz", True, "Biped (LMM)"), ("aaa", False, "Mine (LMM)"), ("gait-model", True, "Gait model (no pack)")
+    ]  # fmt: skip
     assert found[0].summary == "stand, walk; 0.3 to 2.0 m/s"
 
 
