@@ -129,3 +129,21 @@ def girdles(skeleton: Skeleton, positions: Array) -> tuple[Array, Array]:
         for part in ("hip", "shoulder")
     )
     return hind, fore
+
+
+def trunk_ends(skeleton: Skeleton, positions: Array, rotations: Array) -> tuple[Array, Array]:
+    """Both ends of the trunk (..., 3), metres: middle of the hip joints, and of the shoulders as the chest has them.
+
+    Shoulder blades swing with the legs, and not all skeletons have them: the point in front is fixed to what carries
+    them.
+
+    Args:
+        positions: world positions (..., b, 3), metres.
+        rotations: world rotations (..., b, 4).
+    """
+    rest, turns = skeleton.rest_world
+    part = "scapula" if skeleton.has("left_scapula") else "shoulder"
+    carrier = skeleton.parents[skeleton.index(f"left_{part}")]
+    arm = rot.inv_rotate(turns[carrier], girdles(skeleton, rest)[1] - rest[carrier])
+    fore = positions[..., carrier, :] + rot.rotate(rotations[..., carrier, :], arm)
+    return girdles(skeleton, positions)[0], np.asarray(fore)

@@ -13,6 +13,9 @@ from .errors import ClipError
 from .figures import Figure, QualityReport
 from .metrics_basics import Ground
 from .metrics_reference import Reference
+from .plan import Plan
+from .report_animal import gait_figures, hinge_figures
+from .report_limits import Limits
 from .rotations import Array
 from .terrain import FlatGround
 
@@ -83,6 +86,7 @@ class _Case:
     positions: Array
     yaw: Array
     speed: Array
+    wanted: Limits
 
 
 def judge(
@@ -90,7 +94,7 @@ def judge(
     planted: PlantingTrack | None = None, *, curve: Array | None = None, cyclic: bool = False,
     asked: Asked | None = None,
 ) -> QualityReport:  # fmt: skip
-    """Measure every figure of quality that applies to a finished biped clip.
+    """Measure every figure of quality that applies to a finished clip, on two legs or on four.
 
     Args:
         clip: the finished motion, with the contacts it was planted by.
@@ -113,12 +117,16 @@ def judge(
     drawn = positions if curve is None else np.asarray(curve, dtype=np.float64)
     sharp = measure.corners(drawn, cyclic) if curve is not None else np.zeros((0, 2))
     ground = FlatGround() if terrain is None else terrain
-    case = _Case(clip, ground, asked or Asked(), drawn, cyclic, sharp, positions, yaw, speed)
+    wanted = Limits.of(clip.skeleton)
+    case = _Case(clip, ground, asked or Asked(), drawn, cyclic, sharp, positions, yaw, speed, wanted)
     figures = [
         *_path_figures(case), *_heading_figures(case), *_speed_figures(case), *_skate_figures(case, reference),
         *_foot_figures(case, planted), *_sole_figures(case), *_smoothness_figures(case, reference),
         *_response_figures(case),
     ]  # fmt: skip
+    if clip.skeleton.four_legged:
+        figures += hinge_figures(clip)
+        figures += gait_figures(clip, plan, times) if isinstance(plan, Plan) else []
     notes = () if reference is not None else ("Ratios to the capture were left out: the pack has no reference.",)
     return QualityReport(tuple(figures), case.asked.title, clip.fps, len(clip), notes)
 
@@ -131,8 +139,9 @@ def _path_figures(case: _Case) -> list[Figure]:
     # Exact means on the curve; at a sharp corner the plan itself rounds, so there the hips' limit holds.
     exact = (5.0 if cornered else 0.1) if case.asked.exact else None
     return [
-        Figure.of("path_hips_mean", "Path error of the hips, mean", hips.mean(), "cm", 1.5),
-        _greatest("path_hips_max", "Path error of the hips, greatest", hips, "cm", 5.0 if cornered else 4.0),
+        Figure.of("path_hips_mean", "Path error of the hips, mean", hips.mean(), "cm", case.wanted.path_mean),
+        _greatest("path_hips_max", "Path error of the hips, greatest", hips, "cm",
+                  case.wanted.path_cornered if cornered else case.wanted.path_smooth),
         Figure.of("path_root_mean", "Path error of the root bone, mean", root.mean(), "cm"),
         _greatest("path_root_max", "Path error of the root bone, greatest", root, "cm", exact),
         _greatest("plan_root_max", "Root bone from its planned place, greatest", off_plan, "cm",
@@ -152,7 +161,8 @@ def _heading_figures(case: _Case) -> list[Figure]:
 
 
 def _speed_figures(case: _Case) -> list[Figure]:
-    track = measure.low_pass(case.clip.hips[:, :2], 1.5, case.clip.fps)
+    middle = measure.pelvis(case.clip) if case.clip.skeleton.four_legged else case.clip.hips
+    track = measure.low_pass(middle[:, :2], 1.5, case.clip.fps)
     error = measure.speed_error(track, case.positions, case.clip.fps)
     near = measure.near_corners(case.positions, case.corners)
     steady = measure.steady_frames(case.speed, case.clip.fps) & ~near
@@ -173,14 +183,15 @@ def _skate_figures(case: _Case, reference: Reference | None) -> list[Figure]:
     most = share = None
     if reference is not None:
         capture = reference.capture.at(measure.hips_speed(clip))
-        most, share = capture.skate, 100.0 * (capture.skate_ratio + 0.01)
+        most = capture.skate + case.wanted.skate_over
+        share = 100.0 * (capture.skate_ratio + 0.01)
     slides = measure.slides(clip)
     slide, slide_frame = slides.worst()
     return [
-        Figure.of("slide_max", "Slide within a contact, greatest", 1e3 * slide, "mm", 3.0, slide_frame),
+        Figure.of("slide_max", "Slide within a contact, greatest", 1e3 * slide, "mm", case.wanted.slide, slide_frame),
         Figure.of("slide_p95", "Slide within a contact, 95th percentile", 1e3 * slides.percentile(95.0), "mm"),
         Figure.of("skate_contact", "Foot skate, contact frames", measure.mean_skate(skate, clip, True), "cm/frame",
-                  0.01, _worst(np.where(held, skate, np.nan))),
+                  case.wanted.skate, _worst(np.where(held, skate, np.nan))),
         Figure.of("skate_all", "Foot skate, all frames", measure.mean_skate(skate, clip, False), "cm/frame", most,
                   _worst(skate)),
         Figure.of("skate_ratio", "Frames with a low and fast toe", 100.0 * low_fast.mean(), "%", share),
@@ -193,19 +204,23 @@ def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
     yaw, yaw_frame = yaws.worst()
     moving = measure.moving_frames(case.speed, case.yaw, clip.fps)
     both, both_frame = measure.longest_run(np.all(clip.contacts, axis=1) & moving, clip.fps)
+    four = clip.skeleton.four_legged
     airborne = 100.0 * np.mean(~np.any(clip.contacts, axis=1))
     figures = [
         Figure.of("airborne", "Frames with no foot in contact", airborne, "%"),
         Figure.of("foot_yaw_p90", "Foot yaw within a contact, 90th percentile", np.degrees(yaws.percentile(90.0)),
                   "deg", 25.0),
         Figure.of("foot_yaw_max", "Foot yaw within a contact, greatest", np.degrees(yaw), "deg", 60.0, yaw_frame),
-        Figure.of("double_support", "Longest double support while moving", both, "s", 1.5, both_frame),
+        Figure.of("all_down" if four else "double_support",
+                  "Longest time on all four feet while moving" if four else "Longest double support while moving",
+                  both, "s", 1.5, both_frame),
     ]  # fmt: skip
     if planted is not None:
         offset, drop = 100.0 * np.asarray(planted.lock_offset), 100.0 * np.asarray(planted.pelvis_drop)
-        figures.append(_greatest("lock_offset", "Feet moved by planting, greatest", offset, "cm", 12.0))
+        figures.append(_greatest("lock_offset", "Feet moved by planting, greatest", offset, "cm",
+                                 case.wanted.lock_offset))  # fmt: skip
         figures.append(_greatest("pelvis_drop", "Hips lowered beyond what the ground asks, greatest",
-                                 np.maximum(drop - _asked_drop(case), 0.0), "cm", 3.0))  # fmt: skip
+                                 np.maximum(drop - _asked_drop(case), 0.0), "cm", case.wanted.pelvis_drop))  # fmt: skip
         figures.append(_greatest("pelvis_drop_all", "Hips lowered by planting, greatest", drop, "cm"))
     return figures
 
@@ -213,10 +228,11 @@ def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
 def _asked_drop(case: _Case) -> Array:
     """How far the ground itself asks the hips to be lowered (f,), cm: the leg on the lower ground must reach it.
 
-    The difference of the ground's height under the two feet; 0 on level ground.
+    The difference of the ground's height under the two feet of a pair; 0 on level ground.
     """
-    balls = measure.ball_positions(case.clip)
-    return np.asarray(100.0 * np.ptp(case.ground.height(balls[..., :2]), axis=1))
+    height = case.ground.height(measure.ball_positions(case.clip)[..., :2])
+    pairs = height.reshape(len(height), -1, 2)
+    return np.asarray(100.0 * np.ptp(pairs, axis=-1).max(axis=-1))
 
 
 def _sole_figures(case: _Case) -> list[Figure]:
@@ -224,8 +240,8 @@ def _sole_figures(case: _Case) -> list[Figure]:
     heights = measure.sole_heights(case.clip, case.ground)
     lowest = np.where(case.clip.contacts[:, : heights.shape[1]], heights.min(axis=-1), np.nan)
     for key, name, values, wanted in (
-        ("penetration", "Sole under the ground in contact", 1e3 * np.maximum(-lowest, 0.0), 5.0),
-        ("float", "Sole over the ground in contact", 1e3 * np.maximum(lowest, 0.0), 10.0),
+        ("penetration", "Sole under the ground in contact", 1e3 * np.maximum(-lowest, 0.0), case.wanted.penetration),
+        ("float", "Sole over the ground in contact", 1e3 * np.maximum(lowest, 0.0), case.wanted.floating),
     ):
         figures.append(Figure.of(f"{key}_p95", f"{name}, 95th percentile", _percentile(values, 95.0), "mm", wanted,
                                  _worst(values)))  # fmt: skip
@@ -258,8 +274,8 @@ def _smoothness_figures(case: _Case, reference: Reference | None) -> list[Figure
                   1.5, _scaled(_worst(pops), scale)),
         Figure.of("jitter", "Jitter: mean jerk, of the source's", _ratio(means[0], base.jerk), "", wanted_jitter,
                   _scaled(_worst(jerk), scale)),
-        Figure.of("liveliness", "Liveliness: joint motion, of the source's", _ratio(means[1], base.update), "", 1.15,
-                  low=0.85),
+        Figure.of("liveliness", "Liveliness: joint motion, of the source's", _ratio(means[1], base.update), "",
+                  case.wanted.lively[1], low=case.wanted.lively[0]),
         Figure.of("sway", "Sway of the hips, of the source's", _ratio(sway, base.sway)),
     ]  # fmt: skip
     if reference.source is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations as rot
-from .animal import contact_offsets, contact_points, girdles
+from .animal import contact_offsets, contact_points, trunk_ends
 from .animal_limbs import limbs_of
 from .bridging import minimum_jerk
 from .clip import BoolArray, Clip
@@ -168,16 +168,9 @@ def _hips(clip: Clip, source: Skeleton, target: Skeleton, locals_: Array, root: 
 
 
 def _middle(skeleton: Skeleton, positions: Array, rotations: Array) -> Array:
-    """The middle of the trunk (..., 3): between the hip joints and the shoulders as the chest, not the blade, has them.
-
-    Blades swing with the legs, and not all skeletons have them.
-    """
-    rest, turns = skeleton.rest_world
-    part = "scapula" if skeleton.has("left_scapula") else "shoulder"
-    carrier = skeleton.parents[skeleton.index(f"left_{part}")]
-    arm = rot.inv_rotate(turns[carrier], girdles(skeleton, rest)[1] - rest[carrier])
-    fore = positions[..., carrier, :] + rot.rotate(rotations[..., carrier, :], arm)
-    return np.asarray(0.5 * (girdles(skeleton, positions)[0] + fore))
+    """The middle of the trunk (..., 3), metres."""
+    hind, fore = trunk_ends(skeleton, positions, rotations)
+    return np.asarray(0.5 * (hind + fore))
 
 
 def _contact_goals(
