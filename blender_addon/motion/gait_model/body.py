@@ -51,6 +51,14 @@ class Body:
         return self.spine[-1] if self.spine else 0
 
     @property
+    def blade_reach(self) -> float:
+        """How far shoulder joints lie ahead of their blades' tops, metres; 0 without blades."""
+        limb = self.limbs[2]
+        if limb.scapula < 0:
+            return 0.0
+        return max(float(self.positions[limb.scapula, 1] - self.positions[limb.foot.hip, 1]), 0.0)
+
+    @property
     def trunk_length(self) -> float:
         """From the middle of the hips to the middle of the shoulders along the ground, metres."""
         return float(np.linalg.norm((self.chest - self.pelvis)[:2]))

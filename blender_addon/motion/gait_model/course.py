@@ -76,6 +76,12 @@ class Course:
         return pelvis, self.root[:, 2] - self.bend, chest, self.root[:, 2] + self.bend
 
 
+def dilated(values: Array, reach: int) -> Array:
+    """The greatest value within ``reach`` frames to each side (f,)."""
+    padded = np.pad(values, reach, mode="edge")
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1))
+
+
 def _continued(root: Array, pad: int) -> Array:
     """The root's track with ``pad`` frames more at each end, speed and turning kept."""
     if len(root) < 2:

@@ -20,14 +20,20 @@ from .timing import Swing, Timing
 _NO_STEP = 0.035
 #: A foot is set down at most so far ahead of its place in standing, and no further in a stop, in shoulder heights.
 _REACH = 0.34
-#: A moving animal's feet stand nearer under hips and shoulders than a standing one's: share of the places' distance.
-_UNDER = 0.75
+#: In the middle of a stance hind feet are nearer under the hips than in standing (share of the distance), fore feet as
+#: much behind the shoulder joint as this share of the way to the blade's top, or without one of the distance in standing.
+_UNDER_HIP, _UNDER_BLADE, _UNDER_SHOULDER = 0.4, 0.27, 0.6
 #: Where in a swing the foot is highest, and where the paw is folded most.
 _HIGHEST, _FOLDED = 0.42, 0.32
 #: The paw begins to peel off this share of the swing's duration before it leaves.
 _PEEL = 0.45
 #: The paw is flat again this share of the swing before landing.
 _FLAT = 0.06
+#: A foot is well in the air after, and before the last, this share of its swing.
+_AIRBORNE = 0.22
+#: Share of a swing in which the foot comes up to speed, and again in which it is braked, by duty: a galloping leg that
+#: were braked early would be carried far ahead of its touchdown.
+_EASE = ([0.3, 0.55], [0.32, 0.5])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +45,7 @@ class FootPaths:
         yaw: of each foot (f, 4), radians.
         peel: pitch of the foot, heel up (f, 4), radians.
         curl: pitch of the toes (f, 4), radians; 0 on the ground.
+        air: how far into the air each foot is (f, 4): 0 on the ground, 1 well away from lift-off and touchdown.
         contact: (f, 4).
     """
 
@@ -46,6 +53,7 @@ class FootPaths:
     yaw: Array
     peel: Array
     curl: Array
+    air: Array
     contact: npt.NDArray[np.bool_]
 
 
@@ -63,12 +71,12 @@ def foot_paths(course: Course, timing: Timing, body: Body, numbers: Array, setti
     rng = np.random.default_rng([settings.seed, 2])
     frames = len(course)
     out = FootPaths(
-        np.zeros((frames, 4, 3)), np.zeros((frames, 4)), np.zeros((frames, 4)), np.zeros((frames, 4)),
+        np.zeros((frames, 4, 3)), *(np.zeros((frames, 4)) for _ in range(4)),
         np.ones((frames, 4), dtype=np.bool_),
     )  # fmt: skip
     for leg in range(4):
         kept, spots = _spots(timing.swings[leg], places[:, leg], facing[:, leg], course, body)
-        _walk(out, leg, kept, spots, numbers, body, settings, rng)
+        _walk(out, leg, kept, spots, numbers, timing.duty[:, leg], body, settings, rng)
     return out
 
 
@@ -76,14 +84,22 @@ def _neutral(course: Course, timing: Timing, body: Body, numbers: Array) -> tupl
     """Where each foot would stand under its girdle (f, 4, 2) and its girdle's yaw (f, 4)."""
     pelvis, pelvis_yaw, chest, chest_yaw = course.girdles(body.trunk_length)
     width = 1.0 + timing.moving * (numbers[:, BODY.index("width")] - 1.0)
-    under = 1.0 + timing.moving * (_UNDER - 1.0)
-    scale = np.stack([width, under], axis=1)
     places, yaws = [], []
     for leg in range(len(LEGS)):
         ground, yaw = (pelvis, pelvis_yaw) if leg < 2 else (chest, chest_yaw)
-        places.append(ground + rot.rotate_2d(yaw, scale * body.places[leg]))
+        beside, behind = body.places[leg]
+        under = behind + timing.moving * (_under(body, leg) - behind)
+        places.append(ground + rot.rotate_2d(yaw, np.stack([width * beside, under], axis=1)))
         yaws.append(yaw)
     return np.stack(places, axis=1), np.stack(yaws, axis=1)
+
+
+def _under(body: Body, leg: int) -> float:
+    """How far behind its girdle's middle a foot stands in the middle of a stance, metres."""
+    behind = float(body.places[leg, 1])
+    if leg < 2:
+        return _UNDER_HIP * behind
+    return _UNDER_BLADE * body.blade_reach if body.blade_reach > 0.0 else _UNDER_SHOULDER * behind
 
 
 def _at(track: Array, frame: float) -> Array:
@@ -137,7 +153,7 @@ def _stance(track: Array, still: npt.NDArray[np.bool_], land: float | None, lift
 
 
 def _walk(
-    out: FootPaths, leg: int, swings: list[Swing], spots: list[Array], numbers: Array, body: Body,
+    out: FootPaths, leg: int, swings: list[Swing], spots: list[Array], numbers: Array, duty: Array, body: Body,
     settings: GaitSettings, rng: np.random.Generator,
 ) -> None:
     """Write one foot's stances and swings."""
@@ -167,11 +183,12 @@ def _walk(
         flying = part >= 0.0
         way = part[flying]
         air = rows[flying]
-        moved = _smooth(way)
+        moved = _eased(way, float(np.interp(duty[middle], *_EASE)))
         out.position[air, leg, :2] = spots[number][:2] + moved[:, None] * (spots[number + 1] - spots[number])[:2]
         out.position[air, leg, 2] = heights[middle] * vary * small * _bump(way, 0.0, _HIGHEST, 1.0)
         out.yaw[air, leg] = spots[number][2] + moved * (spots[number + 1] - spots[number])[2]
         out.contact[air, leg] = False
+        out.air[air, leg] = _smooth(way / _AIRBORNE) * _smooth((1.0 - way) / _AIRBORNE)
         if bends:
             fold = folds[middle] * vary * small
             out.peel[rows, leg] = fold * _bump(part, -_PEEL, _FOLDED, 1.0 - _FLAT)
@@ -182,6 +199,15 @@ def _smooth(x: Array) -> Array:
     """Minimum-jerk way from 0 to 1."""
     x = np.clip(x, 0.0, 1.0)
     return np.asarray(x * x * x * (10.0 + x * (6.0 * x - 15.0)))
+
+
+def _eased(x: Array, ramp: float) -> Array:
+    """Way from 0 to 1 at a constant speed but for smooth ramps of that share of the time at both ends."""
+    x = np.clip(x, 0.0, 1.0)
+    up, down = np.minimum(x / ramp, 1.0), np.minimum((1.0 - x) / ramp, 1.0)
+    begun, left = (ramp * (u**3 - 0.5 * u**4) for u in (up, down))
+    steady = np.where(x < ramp, begun, np.where(x > 1.0 - ramp, 1.0 - ramp - left, 0.5 * ramp + (x - ramp)))
+    return np.asarray(steady / (1.0 - ramp))
 
 
 def _bump(x: Array, begin: float, top: float, end: float) -> Array:

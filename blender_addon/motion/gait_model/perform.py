@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .. import rotations as rot
@@ -12,7 +14,7 @@ from ..skeleton import Skeleton
 from .body import Body
 from .course import Course
 from .footholds import foot_paths
-from .legs import solve_legs
+from .legs import lowered, solve_legs
 from .settings import GaitSettings
 from .table import build_of, load_table
 from .timing import Timing, timing_of
@@ -45,7 +47,10 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings) -> Clip:
     feet = foot_paths(course, timing, body, numbers, settings)
     girdles = girdles_of(course, timing, body, numbers, settings)
     trunk = trunk_of(course, timing, body, girdles, settings)
-    turns = solve_legs(body, trunk, feet)
+    hind, fore, steeper = lowered(body, course, trunk, feet)
+    girdles = replace(girdles, rise_hind=girdles.rise_hind - hind, rise_fore=girdles.rise_fore - fore)
+    trunk = trunk_of(course, timing, body, girdles, settings)
+    turns = solve_legs(body, trunk, feet, steeper)
     inner = slice(course.pad, course.pad + len(plan))
     world = rot.mul(turns[inner], body.rotations)
     return Clip(

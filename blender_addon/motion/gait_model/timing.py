@@ -12,7 +12,7 @@ from ..animal import LEGS
 from ..gait_names import GAITS
 from ..rotations import Array
 from ..speed_profile import smoothed
-from .course import Course
+from .course import Course, dilated
 from .settings import GaitSettings
 from .table import GRAVITY, GaitTable, gaits_along
 
@@ -147,7 +147,7 @@ def _frequency(course: Course, rate_of: Array, weights: Array, runs: list[_Run],
     rate = np.sum(rate_of * weights, axis=1)
     reach = max(int(_AROUND * np.sqrt(course.scale) * course.fps), 1)
     quick = np.sqrt(_QUICK_FROUDE * GRAVITY * height)
-    walking = np.minimum(_dilated(np.minimum(course.pace, quick), reach), quick)
+    walking = np.minimum(dilated(np.minimum(course.pace, quick), reach), quick)
     walk_rate = np.interp(walking, *_walk_rates(height))
     rate = np.maximum(rate, np.where(course.pace < quick, walk_rate, 0.0))
     rate = np.maximum(rate, _slow_rate(height))
@@ -163,12 +163,6 @@ def _walk_rates(height: float) -> tuple[Array, Array]:
 
     speed = np.linspace(0.0, np.sqrt(0.5 * GRAVITY * height), 40)
     return speed, load_table()["walk"].frequency(speed, height)
-
-
-def _dilated(values: Array, reach: int) -> Array:
-    """The greatest value within ``reach`` frames to each side (f,)."""
-    padded = np.pad(values, reach, mode="edge")
-    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1))
 
 
 def _without_short(gait: IntArray, strides: Array) -> IntArray:
