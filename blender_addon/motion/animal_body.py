@@ -43,9 +43,7 @@ class Ride:
     roll: Array
 
     @classmethod
-    def over(
-        cls, clip: Clip, falls: Sequence[Footfalls], holds: Sequence[Foothold], cutoff: float
-    ) -> Ride:
+    def over(cls, clip: Clip, falls: Sequence[Footfalls], holds: Sequence[Foothold], cutoff: float) -> Ride:
         """Over the ground at the feet's footholds, low-passed at ``cutoff`` Hz; feet in the order of `animal.LEGS`."""
         frames, fps = len(clip), clip.fps
         hind, fore = (body_ground(falls[k : k + 2], holds[k : k + 2], frames, fps, cutoff) for k in (0, 2))

@@ -233,9 +233,7 @@ def _scapula_turn(
     way.
     """
     own, line = points[:, -1] - points[:, 0], target - points[:, 0]
-    swing = rot.log(
-        rot.between(*(v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-9) for v in (own, line)))
-    )
+    swing = rot.log(rot.between(*(v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-9) for v in (own, line))))
     if protraction is not None:
         along = np.sum(swing * protraction, axis=1, keepdims=True) * protraction
         swing = along + _ASIDE * (swing - along)
@@ -285,9 +283,7 @@ def _signed(parts: Array, axes: Array) -> Array:
 
 def _about(axis: Array, cosine: Array, sine: Array, v: Array) -> Array:
     """Vectors (3, f) turned about unit axes (3, f): Rodrigues' formula."""
-    return np.asarray(
-        cosine * v + sine * _cross(axis, v) + (1.0 - cosine) * np.einsum("cf,cf->f", axis, v) * axis
-    )
+    return np.asarray(cosine * v + sine * _cross(axis, v) + (1.0 - cosine) * np.einsum("cf,cf->f", axis, v) * axis)
 
 
 def _cross(a: Array, b: Array) -> Array:

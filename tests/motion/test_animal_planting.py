@@ -14,6 +14,7 @@ from blender_addon.motion.animal import contact_points, girdles
 from blender_addon.motion.animal_limbs import limbs_of
 from blender_addon.motion.bridging import minimum_jerk
 from blender_addon.motion.clip import Clip
+from blender_addon.motion.contacts import with_contacts
 from blender_addon.motion.correction import correct_path
 from blender_addon.motion.limb_ik import bends
 from blender_addon.motion.planting import plant_feet
@@ -40,9 +41,7 @@ def inner_bends(clip: Clip) -> list[np.ndarray]:
 
 def sharpness(clip: Clip) -> float:
     """The legs' angular acceleration, 99th percentile, rad/s2."""
-    return max(
-        float(np.percentile(np.abs(np.diff(bend, 2, axis=0)), 99.0)) * clip.fps**2 for bend in inner_bends(clip)
-    )
+    return max(float(np.percentile(np.abs(np.diff(bend, 2, axis=0)), 99.0)) * clip.fps**2 for bend in inner_bends(clip))
 
 
 @pytest.mark.parametrize("name", GROUNDS)
@@ -172,3 +171,10 @@ def test_a_clip_without_contacts_is_carried_over_the_ground_untouched() -> None:
     planted = plant_feet(flying)
     assert not planted.contacts.any()
     assert np.abs(planted.clip.hips - source.hips).max() < 0.06
+
+
+@pytest.mark.parametrize("name", ["fox", "horse", "wolf_without_paws"])
+def test_contacts_of_paws_are_found_from_the_motion(name: str) -> None:
+    source = animal_walk(name, stride=0.6 if name != "fox" else 1.0)
+    found = with_contacts(replace(source, contacts=np.zeros_like(source.contacts))).contacts
+    assert (found == source.contacts)[30:-30].mean() > 0.9
