@@ -1,4 +1,4 @@
-"""Print the figures of the README: search, courses and terrains, the bake, the model, training.
+"""Print the figures of the README: search, courses and terrains, the bake, the model, gaits, training.
 
 ``make bench``. What needs the raw takes (motion matching on them, training speed) is left out, and
 said so, when there is no data set: ``--dataset`` or ``--data`` name one.
@@ -48,10 +48,15 @@ def main() -> int:
     results = [
         section("Search", "tools.bench_search"),
         section("Courses, Learned Motion Matching", "tools.bench_courses", *pack, *capture),
+        section("Courses, four legs: the gait model on a fox", "tools.bench_animals"),
         section("Bake onto a generated Rigify human", "tools.bench_bake", *pack),
         section("Bakes over all rigs", "tools.bench_rigs", *pack, "--data", str(options.data)),
         section("Keys: written, reduced, by IK controls", "tools.bench_keys", *pack),
     ]
+    if (options.data / "quadruped").is_dir():
+        results.append(section("Gaits of keyed clips, by their feet", "tools.bench_gaits", "--data", str(options.data)))
+    else:
+        print("\nNo animals' clips: what their gaits are is left out.")
     if dataset is None:
         print("\nNo raw takes: motion matching on them and the speed of training are left out.")
     else:

@@ -60,12 +60,22 @@ def run(walker: Walker, course: courses.Course, ground_name: str, speed: float) 
 
 
 def table(reports: Sequence[QualityReport]) -> str:
-    """One line a case; ``!`` is bad, ``?`` worth a look. The last line counts what is within its limit."""
+    """`marked_table` with the columns of this bench."""
+    return marked_table(reports, COLUMNS)
+
+
+def marked_table(reports: Sequence[QualityReport], columns: Sequence[tuple[str, str]]) -> str:
+    """One line a case; ``!`` is bad, ``?`` worth a look. The last line counts what is within its limit.
+
+    Args:
+        reports: the cases.
+        columns: key of the figure, heading.
+    """
     signs = {"bad": "!", "look": "?"}
-    lines = [f"{'case':<26}" + "".join(f"{heading:>9}" for _, heading in COLUMNS)]
+    lines = [f"{'case':<26}" + "".join(f"{heading:>9}" for _, heading in columns)]
     for report in reports:
         cells = []
-        for key, _ in COLUMNS:
+        for key, _ in columns:
             figure = report.get(key)
             text = "-" if figure is None or not figure.measured else f"{figure.value:.3g}" + signs.get(figure.mark, "")
             cells.append(f"{text:>9}")

@@ -7,6 +7,7 @@ motion was made. Lengths are metres and angles radians unless the function says 
 from __future__ import annotations
 
 from .metrics_basics import (
+    ANIMAL_HEIGHT,
     MEASURE_FPS,
     Ground,
     at_measuring_rate,
@@ -64,12 +65,13 @@ from .metrics_reference import (
 from .metrics_smoothness import angular_update, hips_sway, jerk, knee_acceleration, knee_angles
 
 __all__ = [
-    "MEASURE_FPS", "SPEED_EDGES", "Baseline", "CaptureReference", "ContactScore", "FrameStats", "Ground",
-    "PerContact", "Reference", "SpeedTable", "angular_update", "at_measuring_rate", "ball_positions", "ball_speed",
-    "body_facing", "capture_reference", "contact_score", "corners", "difference", "distance_to_polyline",
-    "floating", "foot_heading", "foot_skate", "foot_yaws", "heading_error", "held_contacts", "hips_path_error",
-    "hips_speed", "hips_sway", "intervals", "jerk", "knee_acceleration", "knee_angles", "longest_run", "low_and_fast",
-    "low_pass", "mean_skate", "measured_rest_heights", "moving_frames", "near_corners", "pelvis", "penetration",
-    "phase_error", "response_time", "rest_heights", "rest_speed", "root_path_error", "size", "slides", "sole_heights",
-    "speed_error", "start_response", "steady_frames", "windowed",
+    "ANIMAL_HEIGHT", "MEASURE_FPS", "SPEED_EDGES", "Baseline", "CaptureReference", "ContactScore", "FrameStats",
+    "Ground", "PerContact", "Reference", "SpeedTable", "angular_update", "at_measuring_rate", "ball_positions",
+    "ball_speed", "body_facing", "capture_reference", "contact_score", "corners", "difference",
+    "distance_to_polyline", "floating", "foot_heading", "foot_skate", "foot_yaws", "heading_error", "held_contacts",
+    "hips_path_error", "hips_speed", "hips_sway", "intervals", "jerk", "knee_acceleration", "knee_angles",
+    "longest_run", "low_and_fast", "low_pass", "mean_skate", "measured_rest_heights", "moving_frames",
+    "near_corners", "pelvis", "penetration", "phase_error", "response_time", "rest_heights", "rest_speed",
+    "root_path_error", "size", "slides", "sole_heights", "speed_error", "start_response", "steady_frames",
+    "windowed",
 ]  # fmt: skip
