@@ -29,8 +29,10 @@ class Course:
         pad: frames added at each end.
         root: (f, 3) x, y in metres, yaw in radians.
         speed: (f,) of the root, m/s.
-        pace: (f,) mean speed of the four legs' places over the ground, m/s: also turning on the spot makes steps.
+        pace: (f,) what the steps must keep up with, m/s: of the girdles over the ground, turning on the spot counted
+            twice, as steps sideways must be short.
         bend: (f,) angle in the ground's plane from the trunk's middle to each girdle, radians; left is positive.
+        turning: (f,) how much of the movement is turning on the spot, 0..1.
         scale: shoulder height over that of an animal of 0.6 m.
     """
 
@@ -40,6 +42,7 @@ class Course:
     speed: Array
     pace: Array
     bend: Array
+    turning: Array
     scale: float
 
     def __len__(self) -> int:
@@ -58,8 +61,10 @@ class Course:
         blurred = smoothed(speed, _BLUR, fps)
         curvature = rate / np.maximum(blurred, 0.8 * half * np.abs(rate) / _MOST_BEND + 0.25)
         bend = _MOST_BEND * np.tanh(curvature * half / _MOST_BEND)
-        pace = np.hypot(speed, half * rate)
-        return cls(fps, pad, root, speed, pace, smoothed(bend, _BLUR, fps), body.height / 0.6)
+        turn = half * np.abs(rate)
+        turning = turn / (turn + speed + 0.1)
+        pace = np.hypot(speed, turn * (1.0 + turning))
+        return cls(fps, pad, root, speed, pace, smoothed(bend, _BLUR, fps), turning, body.height / 0.6)
 
     @cached_property
     def moving_from(self) -> float:

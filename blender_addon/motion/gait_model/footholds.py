@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,13 @@ from .timing import Swing, Timing
 _NO_STEP = 0.035
 #: A foot is set down at most so far ahead of its place in standing, and no further in a stop, in shoulder heights.
 _REACH = 0.34
+#: Feet keep this much of their distance in standing while the body turns on the spot.
+_TURNING_WIDTH = 1.1
+#: A foot leaves early or lands late where its leg is stretched, by at most this share of the stance.
+_GIVE_WAY = 0.35
 #: In the middle of a stance hind feet are nearer under the hips than in standing (share of the distance), fore feet as
 #: much behind the shoulder joint as this share of the way to the blade's top, or without one of the distance in standing.
-_UNDER_HIP, _UNDER_BLADE, _UNDER_SHOULDER = 0.4, 0.27, 0.6
+_UNDER_HIP, _UNDER_BLADE, _UNDER_SHOULDER = 0.1, 0.27, 0.6
 #: Where in a swing the foot is highest, and where the paw is folded most.
 _HIGHEST, _FOLDED = 0.42, 0.32
 #: The paw begins to peel off this share of the swing's duration before it leaves.
@@ -80,10 +84,37 @@ def foot_paths(course: Course, timing: Timing, body: Body, numbers: Array, setti
     return out
 
 
+def giving_way(timing: Timing, feet: FootPaths, stretched: npt.NDArray[np.bool_]) -> Timing:
+    """The timing with feet lifted before, and set down after, the frames (f, 4) in which their legs do not reach."""
+    legs = []
+    for leg, swings in enumerate(timing.swings):
+        held = feet.contact[:, leg] & ~stretched[:, leg]
+        changed = list(swings)
+        for number, swing in enumerate(swings):
+            before = swings[number - 1].land if number else 0.0
+            after = swings[number + 1].lift if number + 1 < len(swings) else len(held) - 1.0
+            lift = _last_held(held, swing.lift, _GIVE_WAY * (swing.lift - before), -1)
+            land = _last_held(held, swing.land, _GIVE_WAY * (after - swing.land), 1)
+            changed[number] = Swing(lift, land)
+        legs.append(tuple(changed))
+    return replace(timing, swings=tuple(legs))
+
+
+def _last_held(held: npt.NDArray[np.bool_], event: float, room: float, way: int) -> float:
+    """The event moved from a stance's end into it over frames that are not held; no further than ``room`` frames."""
+    frame = int(np.ceil(event)) - (1 if way < 0 else 0)
+    moved = event
+    while 0 <= frame < len(held) and not held[frame] and abs(moved - event) + 1.0 <= room:
+        moved = float(frame) if way < 0 else float(frame + 1)
+        frame += way
+    return moved
+
+
 def _neutral(course: Course, timing: Timing, body: Body, numbers: Array) -> tuple[Array, Array]:
     """Where each foot would stand under its girdle (f, 4, 2) and its girdle's yaw (f, 4)."""
     pelvis, pelvis_yaw, chest, chest_yaw = course.girdles(body.trunk_length)
-    width = 1.0 + timing.moving * (numbers[:, BODY.index("width")] - 1.0)
+    narrow = numbers[:, BODY.index("width")]
+    width = 1.0 + timing.moving * (narrow + course.turning * (_TURNING_WIDTH - narrow) - 1.0)
     places, yaws = [], []
     for leg in range(len(LEGS)):
         ground, yaw = (pelvis, pelvis_yaw) if leg < 2 else (chest, chest_yaw)
@@ -133,7 +164,7 @@ def _spots(
 
 
 def _stance(track: Array, still: npt.NDArray[np.bool_], land: float | None, lift: float | None, body: Body) -> Array:
-    """Where a foot stands (x, y, yaw) from ``land`` to ``lift``: the middle between its places then.
+    """Where a foot stands (x, y, yaw) from ``land`` to ``lift``: amid its places then.
 
     A stance in which the body stands is at the place it has then, as far as the leg reaches.
     """
@@ -149,7 +180,7 @@ def _stance(track: Array, still: npt.NDArray[np.bool_], land: float | None, lift
         if far > _REACH * body.height:
             return np.asarray(begin + gap * (_REACH * body.height / far))
         return np.asarray(rest)
-    return np.asarray(0.5 * (_at(track, first) + _at(track, last)))
+    return np.asarray(0.25 * (_at(track, first) + 2.0 * _at(track, 0.5 * (first + last)) + _at(track, last)))
 
 
 def _walk(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +20,18 @@ from .trunk import Trunk
 
 
 #: Bodies are carried so low that no standing leg is stretched beyond this share of its greatest reach.
-_STRETCH = 0.965
+_STRETCH = 0.975
+#: Up to this share of its reach a leg comes to its target.
+_REACHED = 0.987
 #: A leg in the air is held back softly from this share of its reach on; it comes no nearer than this to all of it.
 _HELD_FROM, _HELD_AT = 0.86, 0.985
 #: The shoulder blade's part of a fore leg's swing, and its greatest turn, radians.
 _BLADE, _MOST_BLADE = 0.35, np.radians(28.0)
 #: Before the chest is lowered the blades are set steeper, by at most this much, radians.
 _STEEPER = np.radians(11.0)
+#: Where the wrist is in a fore leg whose paw begins below it, how far it bends with the paw's fold, and its share of
+#: the leg's own folding.
+_CARPUS, _CARPUS_FOLD, _CARPUS_SHARE = 2, 0.8, 0.06
 #: No lower than this share of the shoulder height; and every so many frames are looked at.
 _LOWEST, _EVERY = 0.14, 8
 #: The lowering changes within so many seconds (0.6 m): slower than a stride, so that it does not bob.
@@ -33,7 +39,7 @@ _LOWERED_OVER = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class _Leg:
+class Leg:
     """One leg as the solver takes it, its shoulder blade turned: points (f, n + 1, 3), turns (f, 4), reach in metres."""
 
     limb: Limb
@@ -45,10 +51,11 @@ class _Leg:
     heading: Array
     paw: Array
     reach: Array
+    bent: Array | None
 
 
-def solve_legs(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> Array:
-    """World turns away from rest (f, b, 4) of all joints, the legs' solved.
+def legs_of(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> tuple[Leg, ...]:
+    """The four legs as they hang under a trunk.
 
     Args:
         body: the skeleton.
@@ -56,18 +63,29 @@ def solve_legs(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> Arr
         feet: where the feet are.
         steeper: how much steeper than at rest the shoulder blades are set (f,), radians: see `lowered`.
     """
+    return tuple(_leg(body, trunk, feet, leg, slice(None), steeper) for leg in range(len(body.limbs)))
+
+
+def stretched(legs: Sequence[Leg], feet: FootPaths) -> npt.NDArray[np.bool_]:
+    """Frames (f, 4) of contact in which a leg does not reach its foot's place."""
+    far = [np.linalg.norm(leg.target - leg.points[:, 0], axis=1) > _REACHED * leg.reach for leg in legs]
+    return feet.contact & np.stack(far, axis=1)
+
+
+def solve_legs(legs: Sequence[Leg], trunk: Trunk, feet: FootPaths) -> Array:
+    """World turns away from rest (f, b, 4) of all joints, the legs' solved; what is asked too far is not reached."""
     turns = np.array(trunk.turns)
-    for leg in range(len(body.limbs)):
-        part = _leg(body, trunk, feet, leg, slice(None), steeper)
+    for number, part in enumerate(legs):
         limb, foot = part.limb, part.limb.foot
-        turn = solve_chain(part.points, _held(part, feet.air[:, leg]), part.hinges)
+        turn = solve_chain(part.points, _held(part, feet.air[:, number]), part.hinges)
         if limb.scapula >= 0:
             turns[:, limb.scapula] = rot.mul(part.blade, turns[:, limb.scapula])
         for at, joint in enumerate(part.joints):
-            turns[:, joint] = rot.mul(rot.mul(turn.segments[:, at], part.blade), turns[:, joint])
+            before = part.blade if part.bent is None or at < _CARPUS else rot.mul(part.bent, part.blade)
+            turns[:, joint] = rot.mul(rot.mul(turn.segments[:, at], before), turns[:, joint])
         if foot.toe != foot.ankle:
             turns[:, foot.ankle] = part.paw
-            turns[:, foot.toe] = rot.mul(part.heading, pitch(-feet.curl[:, leg]))
+            turns[:, foot.toe] = rot.mul(part.heading, pitch(-feet.curl[:, number]))
     return turns
 
 
@@ -106,7 +124,7 @@ def _telling(contact: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(ends)
 
 
-def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.NDArray[np.int64], steeper: Array) -> _Leg:
+def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.NDArray[np.int64], steeper: Array) -> Leg:
     """A leg at some of the frames."""
     limb = body.limbs[leg]
     foot = limb.foot
@@ -132,7 +150,25 @@ def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.
         top = positions[:, limb.scapula][:, None]
         points = top + rot.rotate(blade[:, None], points - top)
         hinges = Hinges(rot.rotate(blade[:, None], hinges.axes), hinges.straight, hinges.share)
-    return _Leg(limb, joints, points, hinges, target, blade, heading, paw, reach)
+    bent = None
+    if leg >= 2 and len(joints) > _CARPUS:
+        points, hinges, bent = _carpus_bent(points, hinges, _CARPUS_FOLD * feet.curl[rows, leg])
+    return Leg(limb, joints, points, hinges, target, blade, heading, paw, reach, bent)
+
+
+def _carpus_bent(points: Array, hinges: Hinges, angle: Array) -> tuple[Array, Hinges, Array]:
+    """A fore leg whose wrist is one of its inner joints (a horse's knee): bent in the air, hardly while it stands."""
+    axis = hinges.axes[:, _CARPUS - 1]
+    bent = rot.from_axis_angle(axis, angle)
+    moved = points.copy()
+    moved[:, _CARPUS + 1 :] = points[:, _CARPUS : _CARPUS + 1] + rot.rotate(
+        bent[:, None], points[:, _CARPUS + 1 :] - points[:, _CARPUS : _CARPUS + 1]
+    )
+    axes = hinges.axes.copy()
+    axes[:, _CARPUS:] = rot.rotate(bent[:, None], axes[:, _CARPUS:])
+    share = np.array(hinges.share)
+    share[_CARPUS - 1] = _CARPUS_SHARE
+    return moved, Hinges(axes, hinges.straight, share), bent
 
 
 def _blade_turn(points: Array, target: Array, across: Array, steeper: Array) -> Array:
@@ -142,7 +178,7 @@ def _blade_turn(points: Array, target: Array, across: Array, steeper: Array) -> 
     return rot.from_axis_angle(across, steeper + _MOST_BLADE * np.tanh(_BLADE * angle / _MOST_BLADE))
 
 
-def _held(part: _Leg, air: Array) -> Array:
+def _held(part: Leg, air: Array) -> Array:
     """The leg's target (f, 3), drawn nearer to its top in the air where it would be stretched."""
     line = part.target - part.points[:, 0]
     wished = np.linalg.norm(line, axis=1)

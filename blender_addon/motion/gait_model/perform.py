@@ -13,8 +13,8 @@ from ..rotations import Array
 from ..skeleton import Skeleton
 from .body import Body
 from .course import Course
-from .footholds import foot_paths
-from .legs import lowered, solve_legs
+from .footholds import foot_paths, giving_way
+from .legs import legs_of, lowered, solve_legs, stretched
 from .settings import GaitSettings
 from .table import build_of, load_table
 from .timing import Timing, timing_of
@@ -50,7 +50,13 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings) -> Clip:
     hind, fore, steeper = lowered(body, course, trunk, feet)
     girdles = replace(girdles, rise_hind=girdles.rise_hind - hind, rise_fore=girdles.rise_fore - fore)
     trunk = trunk_of(course, timing, body, girdles, settings)
-    turns = solve_legs(body, trunk, feet, steeper)
+    legs = legs_of(body, trunk, feet, steeper)
+    far = stretched(legs, feet)
+    if np.any(far):
+        timing = giving_way(timing, feet, far)
+        feet = foot_paths(course, timing, body, numbers, settings)
+        legs = legs_of(body, trunk, feet, steeper)
+    turns = solve_legs(legs, trunk, feet)
     inner = slice(course.pad, course.pad + len(plan))
     world = rot.mul(turns[inner], body.rotations)
     return Clip(

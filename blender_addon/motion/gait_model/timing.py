@@ -86,7 +86,7 @@ def timing_of(
     rng = np.random.default_rng([settings.seed, 1])
     runs = _runs(course, height)
     rate_of = np.stack([table[name].frequency(course.pace, height) for name in GAITS], axis=1)
-    gait = gaits_along(course.pace, asked, asking, height, table)
+    gait = gaits_along(course.speed, asked, asking, height, table)
     weights = _weights(gait, course)
     frequency = _frequency(course, rate_of, weights, runs, height)
     gait = _without_short(gait, np.cumsum(frequency) / course.fps)
