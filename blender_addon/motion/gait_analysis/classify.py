@@ -106,8 +106,9 @@ def usual_length(speed: float, shoulder_height: float, symmetric: bool) -> float
 def label_gaits(clip: Clip, shoulder_height: float | None = None, shortest: float = 0.4) -> npt.NDArray[np.int64]:
     """Index into `GAIT_LABELS` of each frame (f,) of a clip of four legs, as labels to train on.
 
-    Halts are "stand", turns on the spot too. What lies between strides, and strides that are no gait, take the
-    label of the nearest stride that is one.
+    Halts are "stand", turns on the spot too. What lies between strides takes the label of the nearest
+    stride between the same halts; so do strides that are no gait, and single ones of a gait: one gait goes over into
+    another through strides that are neither.
 
     Args:
         clip: the motion.
@@ -118,12 +119,17 @@ def label_gaits(clip: Clip, shoulder_height: float | None = None, shortest: floa
     feet = body_feet(clip)
     contacts = contacts_of(clip, feet)
     labels = np.full(len(clip), -1, dtype=np.int64)
-    for stride in analyse(contacts, clip.fps, root=feet.root, feet=feet).strides:
-        gait = classify(stride, height)
-        if gait.label in GAIT_LABELS:
-            labels[round(stride.first) : round(stride.last) + 1] = GAIT_LABELS.index(gait.label)
-    labels[standing(contacts, clip.fps)] = GAIT_LABELS.index("stand")
-    return without_short(_filled(labels), round(shortest * clip.fps))
+    found = analyse(contacts, clip.fps, root=feet.root, feet=feet).strides
+    names = [classify(stride, height).label for stride in found]
+    for k, (stride, name) in enumerate(zip(found, names, strict=True)):
+        alone = len(names) > 1 and name not in (*names[max(k - 1, 0) : k], *names[k + 1 : k + 2])
+        if name in GAIT_LABELS and not alone:
+            labels[round(stride.first) : round(stride.last) + 1] = GAIT_LABELS.index(name)
+    halts = standing(contacts, clip.fps)
+    labels[halts] = GAIT_LABELS.index("stand")
+    for first, last in runs(halts, False):
+        labels[first:last] = _filled(labels[first:last])
+    return without_short(labels, round(shortest * clip.fps))
 
 
 def without_short(labels: npt.NDArray[np.int64], shortest: int) -> npt.NDArray[np.int64]:
@@ -144,10 +150,11 @@ def _filled(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     known = np.flatnonzero(labels >= 0)
     if len(known) == 0:
         return np.zeros_like(labels)
-    for first, last in runs(labels < 0):
-        for frame in range(first, last):
-            labels[frame] = labels[known[np.argmin(np.abs(known - frame))]]
-    return labels
+    frame = np.arange(len(labels))
+    after = np.minimum(np.searchsorted(known, frame), len(known) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer = np.where(np.abs(known[before] - frame) <= np.abs(known[after] - frame), known[before], known[after])
+    return np.where(labels >= 0, labels, labels[nearer])
 
 
 def _against(stride: Stride, nearest: str, distance: float, height: float | None) -> tuple[str, ...]:
