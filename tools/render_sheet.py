@@ -25,8 +25,8 @@ if str(REPOSITORY) not in sys.path:
 
 from blender_addon.scene import compat
 
-TILE = (200, 260)
-_LOOK_AT = 0.95
+TILE, ANIMAL_TILE = (200, 260), (260, 200)
+_LOOK_AT, ANIMAL_LOOK_AT = 0.95, 0.45
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -59,30 +59,33 @@ def render_sheet(
     every = every or max((last - first) // 31, 1)
     frames = list(range(first, last + 1, every))
     camera = _camera(scene)
-    _workbench(scene, TILE)
     compat.set_output(scene.render, "PNG")
     tiles: dict[str, list[Any]] = {"side": [], "front": []}
-    size = _size(ob)
+    size, tile, look_at = _size(ob), TILE, _LOOK_AT
+    if _is_animal(ob):
+        # Animals are longer than high.
+        size, tile, look_at = 1.45 * size, ANIMAL_TILE, ANIMAL_LOOK_AT
+    _workbench(scene, tile)
     with tempfile.TemporaryDirectory() as folder:
         for frame in frames:
             scene.frame_set(frame)
             place, yaw = _where(ob)
             for view, turn in (("side", math.pi / 2), ("front", 0.0)):
                 # From the front a little from above: what is climbed stands between.
-                _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9, size)
-                tile = str(Path(folder) / f"{view}{frame}.png")
-                scene.render.filepath = tile
+                _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9, size, look_at)
+                picture = str(Path(folder) / f"{view}{frame}.png")
+                scene.render.filepath = picture
                 with quiet():
                     bpy.ops.render.render(write_still=True)
-                tiles[view].append(_pixels(tile))
+                tiles[view].append(_pixels(picture))
     columns = min(len(frames), 8)
     rows = math.ceil(len(frames) / columns)
-    sheet = np.ones((rows * 2 * TILE[1], columns * TILE[0], 4), dtype=np.float32)
+    sheet = np.ones((rows * 2 * tile[1], columns * tile[0], 4), dtype=np.float32)
     for index in range(len(frames)):
         row, column = divmod(index, columns)
         for line, view in enumerate(("side", "front")):
-            top = (2 * row + line) * TILE[1]
-            sheet[top : top + TILE[1], column * TILE[0] : (column + 1) * TILE[0]] = tiles[view][index]
+            top = (2 * row + line) * tile[1]
+            sheet[top : top + tile[1], column * tile[0] : (column + 1) * tile[0]] = tiles[view][index]
     _save(sheet, path)
 
 
@@ -152,15 +155,35 @@ def _where(ob: bpy.types.Object) -> tuple[np.ndarray, float]:
 
     final = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
     bones = bone_map(ob)
-    left, right, ankle = (
-        np.array(final.matrix_world @ final.pose.bones[bones[role]].head)
-        for role in ("left_hip", "right_hip", "left_ankle")
-    )
-    other = np.array(final.matrix_world @ final.pose.bones[bones["right_ankle"]].head)
+
+    def head(role: str) -> np.ndarray:
+        return np.array(final.matrix_world @ final.pose.bones[bones[role]].head)
+
+    left, right = head("left_hip"), head("right_hip")
+    if "left_hock" in bones:
+        return _where_animal(final, bones, head)
     across = left - right
     place = 0.5 * (left + right)
-    place[2] = min(ankle[2], other[2])
+    place[2] = min(head("left_ankle")[2], head("right_ankle")[2])
     return place, float(rot.yaw_of_direction(np.array([across[1], -across[0]])))
+
+
+def _where_animal(final: Any, bones: Any, head: Any) -> tuple[np.ndarray, float]:
+    """The middle between an animal's girdles, on the height of its lowest foot, and its facing."""
+    from blender_addon.motion import rotations as rot
+    from blender_addon.motion.animal import LEGS, leg_roles
+
+    hind, fore = (0.5 * (head(f"left_{part}") + head(f"right_{part}")) for part in ("hip", "shoulder"))
+    place = 0.5 * (hind + fore)
+    ends = [[bone for role in leg_roles(leg) if (bone := bones.get(role))][-1] for leg in LEGS]
+    place[2] = min((final.matrix_world @ final.pose.bones[bone].head).z for bone in ends)
+    return place, float(rot.yaw_of_direction((fore - hind)[:2]))
+
+
+def _is_animal(ob: bpy.types.Object) -> bool:
+    from blender_addon.scene.rigs import bone_map
+
+    return "left_hock" in bone_map(ob)
 
 
 def _size(ob: bpy.types.Object) -> float:
@@ -187,10 +210,11 @@ def _camera(scene: bpy.types.Scene) -> bpy.types.Object:
 
 
 def _aim(
-    camera: bpy.types.Object, place: np.ndarray, yaw: float, distance: float, height: float = 0.35, size: float = 1.0
-) -> None:
+    camera: bpy.types.Object, place: np.ndarray, yaw: float, distance: float, height: float = 0.35, size: float = 1.0,
+    look_at: float = _LOOK_AT,
+) -> None:  # fmt: skip
     """Look at a body from where ``yaw`` faces; all lengths are those for a person."""
-    target = Vector(place) + Vector((0, 0, size * _LOOK_AT))
+    target = Vector(place) + Vector((0, 0, size * look_at))
     away = Vector((math.sin(yaw), -math.cos(yaw), 0)) * distance + Vector((0, 0, height))
     camera.location = target + size * away
     camera.rotation_euler = (target - camera.location).to_track_quat("-Z", "Y").to_euler()

@@ -78,7 +78,7 @@ def body(skeleton: Skeleton) -> list[Piece]:
             radii = RADII.get(part) or RADII["spine"]
             # A collar bone begins in front of the chest: its outer half is enough.
             start = 0.45 * places[joint] + 0.55 * ends[joint] if part == "clavicle" else places[joint]
-            vertices, faces = _capsule(start, ends[joint], np.array(radii) * scale)
+            vertices, faces = capsule(start, ends[joint], np.array(radii) * scale)
             pieces.append(Piece(joint, vertices, faces, side))
     return pieces
 
@@ -88,10 +88,10 @@ def _head(joint: int, start: Array, end: Array, scale: float, has_neck: bool) ->
     up = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
     base = start if has_neck else start + up * 0.09 * scale
     centre = base + up * 0.115 * scale
-    pieces = [Piece(joint, *_ellipsoid(centre, np.array([0.078, 0.095, 0.118]) * scale), 3)]
-    pieces.append(Piece(joint, *_ellipsoid(centre + np.array([0, -0.1, -0.005]) * scale, np.full(3, 0.016) * scale), 3))
+    pieces = [Piece(joint, *ellipsoid(centre, np.array([0.078, 0.095, 0.118]) * scale), 3)]
+    pieces.append(Piece(joint, *ellipsoid(centre + np.array([0, -0.1, -0.005]) * scale, np.full(3, 0.016) * scale), 3))
     if not has_neck:
-        pieces.append(Piece(joint, *_capsule(start, base + up * 0.03 * scale, np.array(RADII["neck"]) * scale), 0))
+        pieces.append(Piece(joint, *capsule(start, base + up * 0.03 * scale, np.array(RADII["neck"]) * scale), 0))
     return pieces
 
 
@@ -125,8 +125,8 @@ def _shoe(skeleton: Skeleton, joint: int, part: str, places: Array, ends: Array,
     return Piece(joint, np.array(vertices), tuple(faces), 4)
 
 
-def _capsule(start: Array, end: Array, radii: npt.ArrayLike) -> tuple[Array, tuple[tuple[int, ...], ...]]:
-    """A rounded cone from start to end; radii: across and in depth at the start, then at the end."""
+def capsule(start: Array, end: Array, radii: npt.ArrayLike) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+    """A rounded cone from start to end; radii (4,): across and in depth at the start, then at the end."""
     a, b, c, d = np.asarray(radii, dtype=np.float64)
     axis = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
     across = np.array([1.0, 0.0, 0.0]) if abs(axis[0]) < 0.8 else np.array([0.0, 0.0, 1.0])
@@ -139,7 +139,8 @@ def _capsule(start: Array, end: Array, radii: npt.ArrayLike) -> tuple[Array, tup
     return _lathe(rings, across, depth)
 
 
-def _ellipsoid(centre: Array, radii: Array) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+def ellipsoid(centre: Array, radii: Array) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+    """A ball drawn out along x, y and z; radii (3,)."""
     angles = np.linspace(-0.46, 0.46, 8) * np.pi
     rings = [
         (centre + np.array([0.0, 0.0, radii[2] * np.sin(t)]), radii[0] * np.cos(t), radii[1] * np.cos(t))

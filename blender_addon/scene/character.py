@@ -10,6 +10,7 @@ from ..motion.errors import RigError
 from ..motion.retarget import grounded_rest
 from ..motion.skeleton import Skeleton
 from .body import body, bone_ends
+from .body_animal import animal_body
 from .curves import metres_per_unit
 from .rigs import Rig, read_rig
 
@@ -89,7 +90,7 @@ def add_body(ob: bpy.types.Object, rig: Rig, collection: bpy.types.Collection | 
     faces: list[tuple[int, ...]] = []
     colours: list[int] = []
     members: dict[str, list[int]] = {}
-    for piece in body(rig.skeleton):
+    for piece in animal_body(rig.skeleton) if rig.skeleton.four_legged else body(rig.skeleton):
         # From model space to the armature's, by the piece's own joint.
         arm = rot.inv_rotate(turns[piece.joint], piece.vertices - places[piece.joint]) / rig.scale
         local = rig.joints[1][piece.joint] + rot.rotate(rig.joints[0][piece.joint], arm)
