@@ -16,6 +16,8 @@ from .body import Body
 #: The trunk bends at most so far each side of its middle, radians, and follows the way with so much blur, seconds.
 _MOST_BEND = 0.6
 _BLUR = 0.15
+#: Seconds (0.6 m) that a course goes on beyond both ends of its plan.
+_PAD = 2.5
 #: Below this speed (m/s) of its girdles an animal of 0.6 m stands.
 STANDING = 0.03
 
@@ -49,10 +51,16 @@ class Course:
         return len(self.root)
 
     @classmethod
-    def of(cls, plan: Plan, body: Body) -> Course:
-        """From a plan: its ends go on as they are, a standing one stands, a moving one keeps speed and curvature."""
+    def of(cls, plan: Plan, body: Body, pad: int | None = None) -> Course:
+        """From a plan: its ends go on as they are, a standing one stands, a moving one keeps speed and curvature.
+
+        Args:
+            plan: the root over time.
+            body: whose girdles follow it.
+            pad: frames added at each end; None adds what the slowest stride takes.
+        """
         fps = plan.fps
-        pad = int(np.ceil(2.5 * np.sqrt(body.height / 0.6) * fps))
+        pad = int(np.ceil(_PAD * np.sqrt(body.height / 0.6) * fps)) if pad is None else pad
         root = _continued(plan.root, pad)
         velocity = np.gradient(root[:, :2], axis=0) * fps if len(root) > 1 else np.zeros((len(root), 2))
         speed = np.linalg.norm(velocity, axis=1)

@@ -16,7 +16,7 @@ from .course import Course
 from .footholds import foot_paths, giving_way
 from .legs import legs_of, lowered, solve_legs, stretched
 from .settings import GaitSettings
-from .table import build_of, load_table
+from .table import GaitTable, build_of, load_table
 from .timing import Timing, timing_of
 from .trunk import girdles_of, trunk_of
 
@@ -35,11 +35,10 @@ def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None
     return perform_body(Body.of(skeleton), plan, settings or GaitSettings())
 
 
-def perform_body(body: Body, plan: Plan, settings: GaitSettings) -> Clip:
-    """`perform` for a skeleton read before."""
-    course = Course.of(plan, body)
-    build = build_of(body.height) if settings.build == "auto" else settings.build
-    table = load_table(build)
+def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None = None) -> Clip:
+    """`perform` for a skeleton read before; ``pad``: see `Course.of`."""
+    course = Course.of(plan, body, pad)
+    table = table_for(body, settings)
     asked = [settings.gait if settings.gait and name in ("auto", "stand") else name for name in plan.actions]
     asking = np.pad(plan.action, course.pad, mode="edge")
     timing = timing_of(course, asked, asking, body.height, table, settings)
@@ -63,6 +62,11 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings) -> Clip:
         skeleton=body.skeleton, fps=plan.fps, hips=trunk.hips[inner], root=plan.root, contacts=feet.contact[inner],
         rotations=rot.unroll(body.skeleton.local_rotations(world)), name="gait model",
     )  # fmt: skip
+
+
+def table_for(body: Body, settings: GaitSettings) -> GaitTable:
+    """The table of the build that is set, or that the animal's size suggests."""
+    return load_table(build_of(body.height) if settings.build == "auto" else settings.build)
 
 
 def _numbers(timing: Timing, stand: Array, rows: Array) -> Array:

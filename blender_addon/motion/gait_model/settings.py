@@ -25,7 +25,8 @@ class GaitSettings:
         lead: which fore foot lands last in canter and gallop: "left", "right", or "auto", the inner one in bends.
         start_phase: where in the stride a motion that begins on the move begins, 0..1; None draws it by the seed.
         shape: poses of an animator's own cycle to move by; None takes the table's.
-        liveliness: factor on what the trunk, head and tail do beyond what the legs need.
+        liveliness: factor on what the trunk does beyond what the legs need.
+        fidget: factor on what has no period: breathing, glances, shifts of weight.
     """
 
     seed: int = 0
@@ -36,6 +37,7 @@ class GaitSettings:
     start_phase: float | None = None
     shape: PoseShape | None = None
     liveliness: float = 1.0
+    fidget: float = 1.0
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:

@@ -98,14 +98,14 @@ def girdles_of(course: Course, timing: Timing, body: Body, numbers: Array, setti
     flex = np.radians(value["flex"]) * alive * np.mean(np.cos(landing + 0.35), axis=1)
     still = 1.0 - timing.moving
     rng = np.random.default_rng([settings.seed, 3])
-    noise = slow_noise(len(course), course.fps, 4, 6.5 * float(np.sqrt(course.scale)), rng) * settings.liveliness
+    noise = slow_noise(len(course), course.fps, 4, 6.5 * float(np.sqrt(course.scale)), rng) * settings.fidget
     sway += still * 0.006 * body.height * noise[:, 0]
     found["rise_hind"] += still * 0.002 * body.height * noise[:, 1]
     found["rise_fore"] += still * 0.002 * body.height * noise[:, 2]
     found["roll_hind"] += still * np.radians(0.8) * noise[:, 0]
     found["roll_fore"] += still * np.radians(0.5) * noise[:, 3]
     breath = np.sin(2.0 * np.pi * _BREATHS / np.sqrt(course.scale) * np.arange(len(course)) / course.fps)
-    flex += (0.3 + 0.7 * still) * _BREATH * breath * settings.liveliness
+    flex += (0.3 + 0.7 * still) * _BREATH * breath * settings.fidget
     return Girdles(
         **found, aside=sway, flex=flex, hold=value["hold"] * timing.moving,
         neck=np.radians(value["neck"]) * timing.moving, tail=np.radians(value["tail"]) * timing.moving,
@@ -181,8 +181,8 @@ def _head(
     facing = rot.wrap_angle(facing)
     turn = _MOST_LOOK * np.tanh(facing * _LOOK_SHARE / _MOST_LOOK)
     still = 1.0 - timing.moving
-    glance = glances(frames, fps, rng) * settings.liveliness
-    nod = slow_noise(frames, fps, 2, 5.0, rng) * settings.liveliness
+    glance = glances(frames, fps, rng) * settings.fidget
+    nod = slow_noise(frames, fps, 2, 5.0, rng) * settings.fidget
     turn = turn + (0.25 * timing.moving**2 + 0.75 * still) * 0.42 * glance
     swing = rise - smoothed(rise, calm, fps)
     leaning = np.arcsin(np.clip(rot.rotate(chest, _FLAT)[:, 2], -1.0, 1.0))
@@ -214,7 +214,7 @@ def _tail(
     rise = np.arcsin(np.clip(ahead[:, 2], -1.0, 1.0))
     heave = np.gradient(np.gradient(smoothed(hips[:, 2], 0.05, fps))) * fps * fps
     rng = np.random.default_rng([settings.seed, 5])
-    wag = slow_noise(len(course), fps, 1, 3.5, rng)[:, 0] * settings.liveliness * np.radians(5.0)
+    wag = slow_noise(len(course), fps, 1, 3.5, rng)[:, 0] * settings.fidget * np.radians(5.0)
     hang = -_TAIL_HANG + girdles.tail
     # Seen from the pelvis: yaw and rise (f, 2) that the spring of each joint has reached.
     reached = np.stack([yaw, rise + _TAIL_HEAVE * heave / 9.81], axis=1)
