@@ -79,6 +79,8 @@ def harmonic_phases(feet: BodyFeet) -> Array:
 def feet_down(feet: BodyFeet, fps: float, *, cyclic: bool = False) -> BoolArray:
     """When each foot bears the body (f, 4): it is low and does not move ahead under the body.
 
+    Feet that leave and meet the ground softly are taken to bear for longer: 0.05 to 0.15 more duty than contacts say.
+
     Args:
         feet: the feet under the body.
         fps: frames per second.
