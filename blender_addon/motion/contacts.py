@@ -40,6 +40,12 @@ class ContactSettings:
 ANIMAL_CONTACTS = ContactSettings(speed_on=0.45, speed_off=0.75, height_on=0.025, height_off=0.045, cleanup=2.0 / 60.0)
 
 
+#: On ground of unknown height a foot stands where it is slow, however high; so it must be slower.
+UNEVEN_CONTACTS = ContactSettings(speed_on=0.22, speed_off=0.42, height_on=np.inf, height_off=np.inf)
+#: Feet that stand at heights further apart than this, metres, stand on uneven ground.
+UNEVEN_RISE = 0.12
+
+
 def detect_contacts(
     positions: Array,
     fps: float,
@@ -125,6 +131,16 @@ def with_contacts(clip: Clip, settings: ContactSettings | None = None) -> Clip:
         leg_length=clip.skeleton.leg_length, settings=settings or usual_settings(clip.skeleton),
     )  # fmt: skip
     return replace(clip, contacts=found)
+
+
+def on_uneven_ground(clip: Clip) -> bool:
+    """Whether the feet stand at heights that no level floor has; found from where they are slow."""
+    slow = with_contacts(clip, UNEVEN_CONTACTS).contacts
+    heights = (foot_points(clip)[..., 2] - standing_heights(clip.skeleton))[slow]
+    if len(heights) < 8:
+        return False
+    scale = clip.skeleton.leg_length / REFERENCE_LEG
+    return float(np.subtract(*np.percentile(heights, [90, 10]))) > UNEVEN_RISE * scale
 
 
 def flat_frames(clip: Clip, down: BoolArray | None = None) -> BoolArray:

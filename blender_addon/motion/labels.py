@@ -22,6 +22,7 @@ SURELY_RUN = 2.3
 SLOWEST_RUN = 1.0
 #: A heel rolls on as soon as it has landed: faster than a ball, and lower.
 _HEEL = ContactSettings(speed_on=0.6, speed_off=0.9, height_on=0.03, height_off=0.05)
+_HEEL_UNEVEN = ContactSettings(speed_on=0.35, speed_off=0.6, height_on=np.inf, height_off=np.inf)
 
 
 def root_speed(clip: Clip) -> Array:
@@ -57,13 +58,16 @@ def feet_down(clip: Clip) -> BoolArray:
 
     Contacts of the ball alone miss the heel, on which every step of a walk begins. Paws and hooves have none.
     """
-    if clip.skeleton.four_legged:
-        return clip.contacts
+    return clip.contacts if clip.skeleton.four_legged else clip.contacts | heels_down(clip)
+
+
+def heels_down(clip: Clip, uneven: bool = False) -> BoolArray:
+    """When each heel bears on the ground (frames, 2); on ``uneven`` ground by its speed alone."""
     positions, rotations = clip.world
     heels = np.stack([positions[:, foot.ankle] + rot.rotate(rotations[:, foot.ankle], foot.heel)
                       for foot in clip.skeleton.feet], axis=1)  # fmt: skip
-    landed = detect_contacts(heels, clip.fps, leg_length=clip.skeleton.leg_length, settings=_HEEL)
-    return np.asarray(clip.contacts | landed)
+    settings = _HEEL_UNEVEN if uneven else _HEEL
+    return detect_contacts(heels, clip.fps, leg_length=clip.skeleton.leg_length, settings=settings)
 
 
 def travel_angle(clip: Clip) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .clip import Clip
-from .contacts import with_contacts
+from .contacts import UNEVEN_CONTACTS, with_contacts
 from .dataset import Dataset, Source, merged_credits
 from .errors import DatasetError
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames, vocabulary
@@ -153,7 +153,9 @@ def _prepare_group(group: Sequence[Take], skeleton: Skeleton, fps: float) -> lis
         floors = find_floors(raw, keep_slope=level != "tilt", lowest=level == "slope")
         raw = [levelled(clip, floor) for clip, floor in zip(raw, floors, strict=True)]
     sources = [replace(s, defects=(*s.defects, *_uneven(c))) for c, s in zip(raw, sources, strict=True)]
-    return [(_onto(with_root(with_contacts(c)), skeleton), source) for c, source in zip(raw, sources, strict=True)]
+    found = UNEVEN_CONTACTS if level == "slope" else None
+    pairs = zip(raw, sources, strict=True)
+    return [(_onto(with_root(with_contacts(c, found)), skeleton, level == "slope"), source) for c, source in pairs]
 
 
 def _uneven(clip: Clip) -> tuple[str, ...]:
@@ -165,14 +167,19 @@ def _uneven(clip: Clip) -> tuple[str, ...]:
     return (f"the feet rise by {rise:.2f} m: learn from motion on level ground, steps are not found on this",)
 
 
-def _onto(clip: Clip, skeleton: Skeleton) -> Clip:
-    """The clip on ``skeleton``; merely handed over where bones and offsets are the same."""
+def _onto(clip: Clip, skeleton: Skeleton, uneven: bool = False) -> Clip:
+    """The clip on ``skeleton``; merely handed over where bones and offsets are the same.
+
+    ``uneven``: its ground is not level, so that its feet stand wherever they are slow.
+    """
     own = clip.skeleton
     if own.names == skeleton.names and np.allclose(own.offsets[1:], skeleton.offsets[1:], atol=2e-4) and np.allclose(
         own.rest_rotations, skeleton.rest_rotations, atol=1e-3
     ):
         return replace(clip, skeleton=skeleton)
     flat = replace(clip, skeleton=grounded_rest(flat_footed_rest(clip)))
+    if uneven:
+        return with_root(with_contacts(retarget(flat, skeleton), UNEVEN_CONTACTS))
     return with_root(with_contacts(retarget(flat, skeleton, stance=stance_heights(clip), above_ground=True)))
 
 

@@ -1,0 +1,75 @@
+"""Gaits of two legs by frame, as PFNN learns and asks for them: stand, walk, run, crouch, jump.
+
+Suggested from speed, height and contacts (systems.md section 0), to be corrected by hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .clip import BoolArray, Clip
+from .contacts import clean_runs, on_uneven_ground
+from .dataset import ACTIONS
+from .filters import lowpass
+from .labels import heels_down, label_actions
+from .metrics_feet import ball_positions
+from .rotations import Array
+from .runs import runs
+
+#: In the order of PFNN's gait inputs.
+BIPED_GAITS: tuple[str, ...] = ("stand", "walk", "run", "crouch", "jump")
+#: Hips lower than this share of their height over the lower foot in the rest pose crouch.
+CROUCHED = 0.84
+#: A flight is a jump if it lasts this long (s), or if the lower foot gets this share of the leg off the ground.
+_LONG_FLIGHT, _HIGH_FLIGHT = 0.3, 0.16
+#: Seconds of crouching before a jump, and of landing after it, that belong to it.
+_GATHER, _LAND = 0.3, 0.3
+#: Spans shorter than this many seconds take their neighbour's label.
+_SHORTEST = 0.25
+
+
+def label_biped_gaits(clip: Clip) -> npt.NDArray[np.int64]:
+    """Index into `BIPED_GAITS` for each frame (f,) of a two-legged clip."""
+    plain = label_actions(clip)
+    found = np.array([BIPED_GAITS.index(name) for name in ACTIONS])[plain]
+    low = clean_runs(crouching(clip)[:, None], round(_SHORTEST * clip.fps))[:, 0]
+    found[low] = BIPED_GAITS.index("crouch")
+    for first, end in jumps(clip):
+        found[max(first - round(_GATHER * clip.fps), 0) : end + round(_LAND * clip.fps)] = BIPED_GAITS.index("jump")
+    return found
+
+
+def gait_weights(labels: npt.NDArray[np.int64], fps: float, gaits: int = len(BIPED_GAITS)) -> Array:
+    """One-hot labels (f, gaits), going over into each other within a quarter of a second."""
+    sharp = np.eye(gaits)[labels]
+    return np.clip(lowpass(sharp, fps, 2.0), 0.0, 1.0) if len(labels) > 1 else sharp
+
+
+def hips_over_feet(clip: Clip) -> Array:
+    """Height (f,) of the hips over the lower foot, as a share of that in the rest pose."""
+    lowest = ball_positions(clip)[..., 2].min(axis=1)
+    rest = clip.skeleton.rest_world[0]
+    feet = min(float(rest[foot.toe, 2]) for foot in clip.skeleton.feet)
+    return np.asarray((clip.hips[:, 2] - lowest) / (rest[0, 2] - feet))
+
+
+def crouching(clip: Clip) -> BoolArray:
+    """Frames (f,) in which the hips are low for longer than a step."""
+    return np.asarray(lowpass(hips_over_feet(clip), clip.fps, 1.0) < CROUCHED)
+
+
+def jumps(clip: Clip) -> list[tuple[int, int]]:
+    """Flights that are jumps: first frame off the ground, first frame down again."""
+    down = (clip.contacts | heels_down(clip, on_uneven_ground(clip))).any(axis=1)
+    lowest = ball_positions(clip)[..., 2].min(axis=1)
+    leg = clip.skeleton.leg_length
+    found = []
+    for first, end in runs(~down):
+        if first == 0 or end == len(clip):
+            continue
+        ground = np.interp(np.arange(first, end), [first - 1, end], lowest[[first - 1, min(end, len(clip) - 1)]])
+        height = float(np.max(lowest[first:end] - ground))
+        if end - first >= _LONG_FLIGHT * clip.fps or height > _HIGH_FLIGHT * leg:
+            found.append((first, end))
+    return found
