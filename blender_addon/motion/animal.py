@@ -21,6 +21,8 @@ LEGS: tuple[str, ...] = ("left_hind", "right_hind", "left_fore", "right_fore")
 #: Parts of a leg from the trunk down; the scapula in front of them turns with the leg but is no hinge of it.
 HIND_CHAIN: tuple[str, ...] = ("hip", "knee", "hock", "hind_paw", "hind_hoof")
 FORE_CHAIN: tuple[str, ...] = ("shoulder", "elbow", "wrist", "fore_paw", "fore_hoof")
+#: Legs of other lengths, metres, are taken for another unit's: from a cat's to a giraffe's.
+PLAUSIBLE_LEG: tuple[float, float] = (0.1, 3.0)
 #: A leg's last joint lies flat on the ground if its height at rest is under this share of the leg's.
 _FLAT_SHARE = 0.14
 #: A shoulder blade's top is at least so much higher than the shoulder joint; without one it is guessed.

@@ -1,4 +1,4 @@
-"""A simple body for a four-legged skeleton, as a fox or a dog has it: trunk, legs, muzzle, ears, tail. No Blender here."""
+"""A simple body for a four-legged skeleton, as foxes and dogs have it: trunk, legs, muzzle, ears, tail. No Blender."""
 
 from __future__ import annotations
 

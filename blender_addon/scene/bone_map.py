@@ -55,6 +55,11 @@ class BoneMap:
         """The parts without which it cannot walk."""
         return REQUIRED_QUADRUPED_ROLES if self.kind == "quadruped" else REQUIRED_ROLES
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The required parts that have no bone."""
+        return tuple(role for role in self.required if role not in self.bones)
+
     def check(self, known: Iterable[str]) -> None:
         """Refuse what cannot walk.
 
@@ -75,7 +80,7 @@ class BoneMap:
             )
         if self.problem:
             raise RigError(self.problem, self.remedy)
-        missing = [role for role in self.required if role not in self.bones]
+        missing = self.lacking
         if len(missing) >= len(self.required) - 1:
             raise RigError("The armature has no legs that Gaitsmith recognises", "Map hips, legs and feet by hand")
         if missing:

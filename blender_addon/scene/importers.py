@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..motion import animal
 from ..motion.bvh_check import check_bvh
 from ..motion.clip import Clip
 from ..motion.errors import ClipError
-from ..motion.skeleton import REQUIRED_ROLES, Skeleton
+from ..motion.proportions import sized_skeleton
 from . import rigs
 from .read_actions import actions_for, read_action, skeleton_of
 
@@ -105,55 +106,56 @@ def visit(path: Path, options: ImportOptions | None = None) -> Iterator[Any]:
 
 def lies_down(ob: bpy.types.Object) -> bool:
     """Whether an armature's rest pose has its feet beside its hips or over them."""
-    found = rigs.guess_map(ob).bones if ob.type == "ARMATURE" else {}
-    if not set(REQUIRED_ROLES) <= set(found):
+    if ob.type != "ARMATURE" or (guessed := rigs.guess_map(ob)).lacking:
         return False
+    found = guessed.bones
+    low = ("left_hock", "right_hock") if guessed.kind == "quadruped" else ("left_ankle", "right_ankle")
     hips, *feet = (
         np.array(ob.matrix_world @ ob.data.bones[found[role]].head_local)
-        for role in ("hips", "left_ankle", "right_ankle")
+        for role in (*(("left_hip",) if guessed.kind == "quadruped" else ("hips",)), *low)
     )
     down = hips - np.mean(feet, axis=0)
     return bool(down[2] < 0.5 * np.linalg.norm(down))
 
 
 def scaled(clip: Clip, factor: float) -> Clip:
-    """The clip and its skeleton in another unit: every length times ``factor``."""
-    skeleton = clip.skeleton
-    bigger = Skeleton(
-        names=skeleton.names, parents=skeleton.parents, offsets=skeleton.offsets * factor,
-        rest_rotations=skeleton.rest_rotations, tails=skeleton.tails * factor, roles=skeleton.roles,
-        ball_height=skeleton.ball_height,
-    )  # fmt: skip
+    """The clip and its skeleton in another unit: every length but the ball's height times ``factor``."""
+    bigger = replace(sized_skeleton(clip.skeleton, factor), ball_height=clip.skeleton.ball_height)
     return replace(clip, skeleton=bigger, hips=clip.hips * factor)
 
 
 def _clips_of(armature: Any, actions: list[Any], options: ImportOptions, fps: float | None) -> list[Clip]:
     skeleton = skeleton_of(armature, ball_height=options.ball_height)
     factor = options.scale or 1.0
+    low, high = animal.PLAUSIBLE_LEG if skeleton.four_legged else _PLAUSIBLE_LEG
     if options.scale is None:
         leg = skeleton.leg_length
-        factor = 0.01 if not _PLAUSIBLE_LEG[0] <= leg <= _PLAUSIBLE_LEG[1] else 1.0
+        factor = 0.01 if not low <= leg <= high else 1.0
     leg = skeleton.leg_length * factor
-    if not _PLAUSIBLE_LEG[0] <= leg <= _PLAUSIBLE_LEG[1]:
+    if not low <= leg <= high:
         raise ClipError(f"The figure's legs would be {leg:.3g} m long", "Give --scale, in metres per unit of the file")
     height = options.ball_height
     clips = []
     for action in actions_for(armature):
         if action in actions:
             clip = scaled(read_action(armature, action, skeleton=skeleton, fps=fps), factor)
-            _check_upright(clip)
             ball = height if height is not None else skeleton.ball_height * factor
             clips.append(replace(clip, skeleton=replace(clip.skeleton, ball_height=ball)))
+    _check_upright(clips)
     return clips
 
 
-def _check_upright(clip: Clip) -> None:
-    """Refuse a figure that lies or hangs upside down through most of its motion: its axes are wrong."""
-    places = clip.world[0]
-    feet = [clip.skeleton.index(role) for role in ("left_ankle", "right_ankle")]
-    up = places[:, 0] - places[:, feet].mean(axis=1)
-    if np.median(up[:, 2] / np.linalg.norm(up, axis=-1)) < 0.5:
-        raise ClipError(f"The figure in {clip.name!r} does not stand upright", "Give --axis, such as -Y,Z for Z up")
+def _check_upright(clips: Sequence[Clip]) -> None:
+    """Refuse a figure that lies or hangs upside down through most of all its motions: its axes are wrong."""
+    for clip in clips:
+        places = clip.world[0]
+        feet = [foot.ankle for foot in clip.skeleton.feet]
+        middle = places[:, [foot.hip for foot in clip.skeleton.feet]].mean(axis=1)
+        up = (middle if clip.skeleton.four_legged else places[:, 0]) - places[:, feet].mean(axis=1)
+        if np.median(up[:, 2] / np.linalg.norm(up, axis=-1)) >= 0.5:
+            return
+    if clips:
+        raise ClipError(f"The figure in {clips[0].name!r} does not stand upright", "Give --axis, such as -Y,Z for Z up")
 
 
 def _named(clip: Clip, path: Path, count: int) -> Clip:

@@ -16,6 +16,7 @@ from ..motion.errors import ClipError, RigError
 from ..motion.rotations import Array
 from ..motion.skeleton import BIPED_ROLES, REQUIRED_ROLES, Skeleton
 from . import rigs
+from .bone_map import ROOT_ROLE, BoneMap
 from .curves import metres_per_unit
 
 #: Toe joints stand this far over the ground for legs of `REFERENCE_LEG` metres, unless told otherwise.
@@ -30,7 +31,8 @@ def skeleton_of(
     """The hips of an armature and all that hangs on them, in world space and metres.
 
     Where the limbs' bones do not hang on the hips (Rigify's deform bones) only the mapped bones are taken, each on
-    its anatomical neighbour.
+    its anatomical neighbour. Of animals, too, only the mapped bones are taken: upright, with the paws' soles as their
+    mesh has them, as `rigs.rest_of` reads them.
 
     Args:
         armature: an armature object of even scale.
@@ -43,6 +45,8 @@ def skeleton_of(
     """
     bones = armature.data.bones
     chosen = rigs.bone_map(armature) if roles is None else roles
+    if set(chosen) - set(BIPED_ROLES) - {ROOT_ROLE}:
+        return rigs.rest_of(armature, BoneMap.chosen(chosen)).skeleton
     roles = {role: name for role, name in chosen.items() if role in BIPED_ROLES and name in bones}
     missing = ", ".join(role.replace("_", " ") for role in REQUIRED_ROLES if role not in roles)
     if missing:
@@ -152,7 +156,7 @@ def read_action(
     return Clip(
         skeleton=skeleton, fps=fps or render.fps / render.fps_base, hips=hips,
         rotations=rot.unroll(skeleton.local_rotations(world)), root=np.zeros((len(hips), 3)),
-        contacts=np.zeros((len(hips), 2), dtype=bool), name=action.name,
+        contacts=np.zeros((len(hips), 4 if skeleton.four_legged else 2), dtype=bool), name=action.name,
     )  # fmt: skip
 
 

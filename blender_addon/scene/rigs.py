@@ -70,8 +70,12 @@ class Rig:
 
 def bone_map(ob: bpy.types.Object) -> dict[str, str]:
     """Role -> bone: the corrected map kept with the armature if there is one, else the guessed one."""
-    kept = kept_map(ob)
-    return dict((kept or guess_map(ob)).bones)
+    return dict(map_of(ob).bones)
+
+
+def map_of(ob: bpy.types.Object) -> BoneMap:
+    """The corrected map kept with the armature if there is one, else the guessed one."""
+    return kept_map(ob) or guess_map(ob)
 
 
 def guess_map(ob: bpy.types.Object) -> BoneMap:
@@ -178,11 +182,16 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
     )  # fmt: skip
 
 
-def rest_of(ob: bpy.types.Object) -> RestPose:
-    """What the rest pose, or the reference pose, of an armature tells that is only looked at; raises `RigError`."""
+def rest_of(ob: bpy.types.Object, bones: BoneMap | None = None) -> RestPose:
+    """What the rest pose, or the reference pose, of an armature tells that is only looked at; raises `RigError`.
+
+    Args:
+        ob: the armature object.
+        bones: the map; the kept or guessed one when not given.
+    """
     bpy.context.view_layer.update()
     rotation, _, scale = object_frame(ob)
-    found = _fitted(ob, kept_map(ob) or guess_map(ob))
+    found = _fitted(ob, bones or kept_map(ob) or guess_map(ob))
     found.check(ob.data.bones.keys())
     return _at_rest(ob, found, rotation, scale)[0]
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import bpy
 import numpy as np
 
+from ..motion import animal
 from ..motion.errors import GaitsmithError, RigError, TerrainError
 from ..motion.rotations import Array
-from ..motion.skeleton import REQUIRED_ROLES
 from ..motion.terrain import HeightField
 from .bone_map import BoneMap
 from .curves import metres_per_unit
 from .importers import ImportOptions, import_file, lies_down
-from .rigs import guess_map, kept_map, object_frame
+from .rigs import guess_map, map_of, object_frame
 
 #: Legs of a plausible length, metres: beyond, a file's unit is taken for centimetres.
 _PLAUSIBLE_LEG = (0.25, 2.5)
@@ -69,7 +69,7 @@ def find_armature(name: str = "") -> bpy.types.Object:
             if ob.name == name:
                 return ob
         raise RigError(f"There is no armature {name!r}; there are: {names}", "Name one of them")
-    walking = [ob for ob in found if set(REQUIRED_ROLES) <= set((kept_map(ob) or guess_map(ob)).bones)]
+    walking = [ob for ob in found if not map_of(ob).lacking]
     generated = [ob for ob in walking if guess_map(ob).family == "rigify generated"]
     best = generated or walking or found
     if not best:
@@ -81,13 +81,17 @@ def find_armature(name: str = "") -> bpy.types.Object:
 
 def plausible_size(ob: bpy.types.Object, bones: BoneMap | None = None) -> str:
     """Scale an armature whose legs are tens of metres long to centimetres; says so, or nothing."""
-    found = (bones or kept_map(ob) or guess_map(ob)).bones
-    if "left_hip" not in found or "left_ankle" not in found:
+    found = bones or map_of(ob)
+    four = found.kind == "quadruped"
+    chain = animal.leg_roles("left_hind") if four else ("left_hip", "left_ankle")
+    names = [found.bones[role] for role in chain if role in found.bones]
+    if len(names) < 2 or any(name not in ob.data.bones for name in names):
         return ""
     bpy.context.view_layer.update()
-    rest = [np.array(ob.data.bones[found[role]].head_local) for role in ("left_hip", "left_ankle")]
+    rest = [np.array(ob.data.bones[name].head_local) for name in (names[0], names[-1])]
     leg = float(np.linalg.norm(rest[0] - rest[1])) * object_frame(ob)[2]
-    if leg <= _PLAUSIBLE_LEG[1] or leg * 0.01 < _PLAUSIBLE_LEG[0]:
+    low, high = animal.PLAUSIBLE_LEG if four else _PLAUSIBLE_LEG
+    if leg <= high or leg * 0.01 < low:
         return ""
     ob.scale = [value * 0.01 for value in ob.scale]
     bpy.context.view_layer.update()

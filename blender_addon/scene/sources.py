@@ -16,7 +16,7 @@ from ..motion.bvh_check import check_bvh
 from ..motion.clip import Clip
 from ..motion.errors import ClipError, RigError, TerrainError
 from ..motion.retarget import posed_rest
-from ..motion.skeleton import REQUIRED_ROLES, Skeleton
+from ..motion.skeleton import Skeleton
 from ..motion.transfer import Place
 from . import importers, rigs
 from .read_actions import actions_for, bones_moved, read_action, skeleton_of
@@ -120,6 +120,9 @@ def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
     """
     seen = rigs.rest_of(source)
     rotation, origin, _ = object_frame(source)
+    place = Place((float(origin[0]), float(origin[1])), seen.facing)
+    if seen.skeleton.four_legged:
+        return seen.skeleton, place
     skeleton = skeleton_of(source, ball_height=seen.skeleton.ball_height)
     world = np.array(skeleton.rest_world[1])
     for bone, kept in reference_pose(source).items():
@@ -130,7 +133,7 @@ def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
     for name, tail in zip(measured.names, measured.tails, strict=True):
         tails[skeleton.names.index(name)] = tail
     posed = replace(posed_rest(skeleton, skeleton.local_rotations(world)), tails=tails, soles=measured.soles)
-    return posed, Place((float(origin[0]), float(origin[1])), seen.facing)
+    return posed, place
 
 
 def read_in_pieces(
@@ -197,7 +200,7 @@ def _walker(armatures: Sequence[bpy.types.Object], name: str, path: Path) -> bpy
             if ob.name == name or ob.name.rpartition(".")[0] == name:
                 return ob
         raise RigError(f"{path.name} has no armature {name!r}; it has: {names}", "Name one of them")
-    walking = [ob for ob in armatures if set(REQUIRED_ROLES) <= set(rigs.bone_map(ob))]
+    walking = [ob for ob in armatures if not rigs.map_of(ob).lacking]
     moving = [ob for ob in walking if fitting_actions(ob)]
     best = moving or walking or list(armatures)
     if not best:
