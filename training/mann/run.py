@@ -19,6 +19,7 @@ from blender_addon.systems.packs import PackInfo, write_pack
 from ..coverage import describe, speeds_between
 from ..lmm.run import Limits, fingerprint
 from ..optimizer import AdamW, WarmRestarts
+from ..products import quick_products
 from ..settings import MannTrainingSettings, StageSettings
 from ..trainer import Budget, Outcome, Task, Trainer, Watch
 from . import export, starts
@@ -60,6 +61,7 @@ class MannRun:
             DatasetError: too little motion, or a checkpoint of another training. Cancelled: asked to
             stop; checkpoints are left for ``resume``.
         """
+        quick_products()
         data, held_out = self._prepare()
         self._claim_folder()
         settings = self.settings
