@@ -1,10 +1,11 @@
 """Bakes over all rigs: how exactly Blender shows them, how the feet stand, how the knees bend; as a Markdown table.
 
-``python -m tools.bench_rigs --pack PACK [--data FOLDER] [--only NAME] [--json OUT.json]``
+``python -m tools.bench_rigs [--pack PACK] [--animal-pack PACK] [--data FOLDER] [--only NAME] [--json OUT.json]``
 
-Every biped of shared/data/rigs, Rigify's human metarigs and the rigs generated from them, each as it is and in the
-variants of `rig_truths`, walks straight on level ground, a slope and stairs; speed, way and ground are scaled with
-the legs. Quadrupeds are only mapped. The greatest figure of all variants counts.
+Every rig of shared/data/rigs and shared/data/quadruped, Rigify's metarigs and the rigs generated from them, each as
+it is and in the variants of `rig_truths`, walks straight on level ground, a slope and stairs; speed, way and ground
+are scaled with the legs. Animals walk by the gait model unless told otherwise. The greatest figure of all variants
+counts.
 """
 
 from __future__ import annotations
@@ -21,22 +22,26 @@ from typing import Any
 
 import numpy as np
 
+from blender_addon import library
 from blender_addon.baking import BakeSettings, solve, write
 from blender_addon.motion import courses
+from blender_addon.motion.animal import shoulder_height
 from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.limits import Limits
 from blender_addon.motion.schedule import Schedule
 from blender_addon.motion.terrain import FlatGround, HeightField, Terrain
 from blender_addon.motion.transfer_report import judge_transfer
 from blender_addon.scene import actions, setup
 from blender_addon.scene.rigs import guess_map, read_rig
 from blender_addon.scene.shot import read_shot
-from blender_addon.systems import packs
 from tools import bench_mapping, rig_truths
 from tools.make_rigify import REPOSITORY
 from tools.render_sheet import quiet
 
 #: The way, metres, and the speed, m/s, of legs this long, metres.
 LENGTH, SPEED, LEG = 5.0, 1.2, 0.87
+#: Animals are longer than people for their legs; they walk at this Froude number, by their withers.
+ANIMAL_LENGTH, FROUDE = 9.0, 0.17
 #: Ground -> its height.
 GROUNDS: dict[str, Callable[[Any], Any]] = {
     "flat": courses.flat, "slope": courses.slope(), "stairs": courses.stairs(),
@@ -65,25 +70,43 @@ class Row:
             values[ground] = max(values.get(ground, 0.0), value)
 
 
-def scaled_ground(height: Callable[[Any], Any], scale: float) -> Terrain:
+@dataclass(frozen=True)
+class Mover:
+    """What makes a rig walk.
+
+    Attributes:
+        system: a system, or the gait model.
+        speeds: slowest and fastest speed it covers, m/s.
+    """
+
+    system: Any
+    speeds: tuple[float, float]
+
+
+def scaled_ground(height: Callable[[Any], Any], scale: float, length: float = LENGTH) -> Terrain:
     """A ground for legs ``scale`` times as long as usual."""
     if height is courses.flat:
         return FlatGround()
-    bounds = (-1.5 * scale, -(LENGTH + 2.0) * scale, 1.5 * scale, 2.0 * scale)
+    bounds = (-1.5 * scale, -(length + 2.0) * scale, 1.5 * scale, 2.0 * scale)
     return HeightField.from_function(lambda xy: scale * height(np.asarray(xy) / scale), bounds, 0.02 * scale)
 
 
-def walk(row: Row, ob: Any, pack: Any, system: Any) -> None:
+def walk(row: Row, ob: Any, mover: Mover) -> None:
     """Bake one rig as it stands over all grounds."""
     rig = read_rig(ob)
     scale = rig.skeleton.leg_length / LEG
     height = float(rig.skeleton.rest_world[0][:, 2].max())
-    curve = setup.curve_from_points([(0.0, 0.0, 0.0), (0.0, -LENGTH * scale, 0.0)])
+    length, speed, four = LENGTH, min(SPEED, mover.speeds[1]) * scale, rig.skeleton.four_legged
+    if four:
+        length, speed = ANIMAL_LENGTH, float(np.sqrt(FROUDE * 9.81 * shoulder_height(rig.skeleton)))
+    curve = setup.curve_from_points([(0.0, 0.0, 0.0), (0.0, -length * scale, 0.0)])
     for ground, function in GROUNDS.items():
-        terrain = scaled_ground(function, scale)
+        terrain = scaled_ground(function, scale, length)
         shot = read_shot(ob, curve, terrain)
-        settings = BakeSettings(schedule=Schedule.constant(min(SPEED, pack.speeds[1]) * scale), name=f"Walk {ground}")
-        solved = solve(shot, system, settings, speeds=pack.speeds, judged=False)
+        settings = BakeSettings(
+            schedule=Schedule.constant(speed, "walk"), limits=Limits.responsive(0.5, four), name=f"Walk {ground}"
+        )
+        solved = solve(shot, mover.system, settings, speeds=mover.speeds, judged=False)
         baked = write(solved, ob, check=0)
         error = actions.measure(ob, shot.rig, solved.keys, baked.written.frame_start, samples=8)
         row.bake = max(row.bake, error.metres / height)
@@ -95,7 +118,7 @@ def walk(row: Row, ob: Any, pack: Any, system: Any) -> None:
 
 
 def row_of(
-    name: str, opened: Callable[[], Any], truth: rig_truths.Truth, pack: Any, system: Any, variants: tuple[str, ...]
+    name: str, opened: Callable[[], Any], truth: rig_truths.Truth, mover: Mover, variants: tuple[str, ...]
 ) -> Row:
     """All variants of one rig."""
     right = truth.bones
@@ -110,11 +133,9 @@ def row_of(
         bones = guess_map(ob).bones
         found = sum(bones.get(role) == bone for role, bone in right.items()) if variant == "as it is" else found
         right_maps += bones == right
-        if truth.kind != "biped":
-            continue
         try:
             setup.plausible_size(ob)
-            walk(row, ob, pack, system)
+            walk(row, ob, mover)
         except GaitsmithError as error:
             row.refused.append(f"{variant}: {error}")
     row.mapped = f"{found} of {len(right)}, {right_maps} of {len(variants)} ways"
@@ -147,7 +168,7 @@ def table(rows: list[Row]) -> str:
     ]
     for row in rows:
         if not row.figures:
-            words = "mapping only" if not row.refused else "refused: " + "; ".join(row.refused)
+            words = "refused: " + "; ".join(row.refused)
             lines.append(f"| {row.name} | {row.mapped} | {words} | | | | | |")
             continue
         cells = [_cell(row.bake, WANTED["bake"], "{:.0e}")]
@@ -177,18 +198,23 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pack", type=Path, default=REPOSITORY / "blender_addon" / "packs" / "biped-lmm")
+    parser.add_argument("--animal-pack", default=library.GAIT_MODEL, help="by path or name (default: the gait model)")
     parser.add_argument("--data", type=Path, default=REPOSITORY.parent / "shared" / "data")
     parser.add_argument("--only", default="", help="rigs whose name holds this")
     parser.add_argument("--json", type=Path, help="write the figures, too")
     parser.add_argument("--quick", action="store_true", help="each rig only as it is")
     options = parser.parse_args(arguments)
     variants = rig_truths.VARIANTS[:1] if options.quick else rig_truths.VARIANTS
-    pack, system = packs.read_pack(options.pack), packs.load_system(options.pack)
-    rows = []
+    rows: list[Row] = []
+    movers = {"biped": str(options.pack), "quadruped": options.animal_pack}
+    ready: dict[str, Mover] = {}
     for name, opened, truth in bench_mapping.rigs(options.data):
         if options.only in name:
             with _named(name):
-                rows.append(row_of(name, opened, truth, pack, system, variants))
+                if truth.kind not in ready:
+                    system, info = library.load_named(movers[truth.kind], Path.cwd())
+                    ready[truth.kind] = Mover(system, info.speeds)
+                rows.append(row_of(name, opened, truth, ready[truth.kind], variants))
     sys.stdout.write(table(rows) + "\n")
     if options.json:
         options.json.write_text(json.dumps([vars(row) for row in rows], indent=1) + "\n", "utf-8")
