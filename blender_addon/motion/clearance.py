@@ -36,6 +36,8 @@ _HEEL_UP = np.radians(12.0)
 _SINK, _FLOAT = 0.0035, 0.008
 #: Corrections of a standing foot up to this follow the ground at once, metres; what is beyond only below so many Hz.
 _TOUCH, _LEAP_CUTOFF = 0.007, 5.0
+#: Ground that falls by more than the second this far ahead of a heel is a riser behind it, both metres.
+_AT_RISER, _RISER = 0.03, 0.05
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 
@@ -167,6 +169,7 @@ def touch_ground(target: FootTarget, motion: FootMotion, falls: Footfalls, terra
     """Let a standing foot touch the ground where the source's floats over it or sinks heel or ball into it."""
     points = sole_points(motion.shape, target.ball, target.rotation, target.toe_turn)
     height = points[..., 2] - terrain.height(points[..., :2])
+    height[:, 0] = _off_the_riser(points, height[:, 0], terrain)
     sunk = soft_positive(-height[:, :2].min(axis=1) - _SINK, 0.002)
     hovers = soft_positive(height.min(axis=1) - _FLOAT, 0.004)
     shift = bridge((sunk - hovers)[:, None], falls.stands, fps)
@@ -175,6 +178,14 @@ def touch_ground(target: FootTarget, motion: FootMotion, falls: Footfalls, terra
     if np.any(leap):
         shift = bridge(shift - leap + lowpass(leap, fps, _LEAP_CUTOFF), falls.stands, fps)
     return replace(target, ball=target.ball + shift * UP)
+
+
+def _off_the_riser(points: Array, height: Array, terrain: Terrain) -> Array:
+    """Height (f,) of the heel over the ground; where it touches a riser behind it, over the step that it stands on."""
+    way = points[:, 1, :2] - points[:, 0, :2]
+    way = way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-6)
+    before = points[:, 0, 2] - terrain.height(points[:, 0, :2] + _AT_RISER * way)
+    return np.where(before - height > _RISER, np.maximum(before, height), height)
 
 
 def push_toes(target: FootTarget, motion: FootMotion, terrain: Terrain) -> FootTarget:

@@ -14,6 +14,11 @@ from .terrain import Terrain
 _UNEVEN = 0.012
 #: Room left before the toes and behind the heel, metres.
 _MARGIN = 0.015
+#: A sole that sticks in a riser costs as much as a shift of so many metres, more than all else: where it would stick
+#: wherever it may be moved to it is moved so many metres further.
+_STUCK, _FURTHER = 0.7, 0.08
+#: The ball stands at least about this far from an edge, metres.
+_NEAR = 0.02
 #: Half the width of a sole, metres.
 _HALF_WIDTH = 0.035
 
@@ -39,35 +44,41 @@ def find_footholds(
         spots: ball positions (n, 2), metres.
         yaws: headings (n,), radians.
         heel_length, tip_length: distance from the ball back to the heel and ahead to the tip, metres.
-        search: greatest shift, metres.
+        search: greatest shift, metres; a little more where the sole would stick in a riser otherwise.
     """
     if len(spots) == 0:
         return Foothold(spots, np.zeros(0), np.zeros((0, 3)))
     ahead = rot.direction_of_yaw(yaws)
-    shifts = np.linspace(-search, search, 2 * round(search / 0.01) + 1)
+    further = search + _FURTHER if search > 0.0 else 0.0
+    shifts = np.linspace(-further, further, 2 * round(further / 0.01) + 1)
     candidates = spots[:, None] + shifts[None, :, None] * ahead[:, None]
     cost = np.abs(shifts) + _unevenness(terrain, candidates, ahead, heel_length, tip_length)
+    near = np.abs(shifts) < search + 1e-9
+    stuck = np.min(np.where(near, cost, np.inf), axis=1, keepdims=True) > _STUCK
+    cost = np.where(near | stuck, cost, np.inf)
     best = np.take_along_axis(candidates, np.argmin(cost, axis=1)[:, None, None], axis=1)[:, 0]
     return Foothold(best, terrain.height(best), _sole_normals(terrain, best, ahead, heel_length))
 
 
 def _unevenness(terrain: Terrain, at: Array, ahead: Array, heel_length: float, tip_length: float) -> Array:
     """Cost (n, candidates), in metres of shift, of what sticks out of or falls away from the sole's plane."""
-    behind, before = heel_length + _MARGIN, tip_length + _MARGIN
-    along = np.concatenate([np.linspace(-behind, 0.0, 8), np.linspace(0.0, before, 6)[1:]])
+    before = np.linspace(0.0, tip_length + _MARGIN, 6)[1:]
+    along = np.concatenate([[-heel_length - _MARGIN], np.linspace(-heel_length, 0.0, 8), before])
     points = at[:, :, None] + along[:, None] * ahead[:, None, None]
     heights = terrain.height(points)
     middle = int(np.flatnonzero(along == 0.0)[0])
-    near = terrain.height(np.stack([at + 0.03 * ahead[:, None], at - 0.03 * ahead[:, None]]))
-    slope = np.clip((near[0] - near[1]) / 0.06, -0.7, 0.7)
+    near = terrain.height(np.stack([at + _NEAR * ahead[:, None], at - _NEAR * ahead[:, None]]))
+    slope = np.clip((near[0] - near[1]) / (2.0 * _NEAR), -0.7, 0.7)
     residual = heights - heights[..., middle : middle + 1] - slope[..., None] * along
     stuck = np.maximum(residual.max(axis=-1) - _UNEVEN, 0.0)
     front = np.maximum(-residual[..., along > -0.045].min(axis=-1) - _UNEVEN, 0.0)
     # Paws may be too short to have a heel.
     heel = np.maximum(-residual[..., along <= -0.045].min(axis=-1, initial=0.0) - 2.0 * _UNEVEN, 0.0)
-    steep = np.maximum(np.abs(near[0] - near[1]) - 0.06, 0.0)
+    steep = np.maximum(np.abs(near[0] - near[1]) - 2.0 * _NEAR, 0.0)
+    into = np.clip((residual[..., 1 : middle + 1].max(axis=-1) - _UNEVEN) / _UNEVEN, 0.0, 1.0)
     return np.asarray(
         4.0 * np.minimum(stuck, 0.1) + 1.5 * np.minimum(front, 0.1) + 0.3 * np.minimum(heel, 0.1) + 4.0 * steep
+        + _STUCK * into
     )
 
 

@@ -356,6 +356,24 @@ def test_shins_lean_no_further_over_standing_feet_than_ankles_bend() -> None:
         assert np.concatenate(leans).max() < 58.0
 
 
+@pytest.mark.parametrize("first", [1.0, 1.1, 1.2])
+def test_big_shoes_stand_on_their_stair_and_not_on_the_riser_behind(first: float) -> None:
+    """Heel to ball 26 cm, on treads of 30 cm: what sticks into the riser is moved off it, not lifted onto it."""
+    clip = stepping(6.0, 1.2)
+    skeleton = clip.skeleton
+    longer = np.array([0.0, 0.1, 0.0])
+    soles_ = {side: Sole(foot.heel + longer, foot.ball, foot.tip)
+              for side, foot in zip(("left", "right"), skeleton.feet, strict=True)}  # fmt: skip
+    shod = replace(clip, skeleton=replace(skeleton, soles=soles_))
+    down = HeightField.from_function(lambda xy: -courses.stairs(first=first, landing=20.0)(xy), (-1, -9, 1, 1), 0.01)
+    planted = plant_feet(shod, down)
+    height = soles(planted.clip, down)
+    standing_on = planted.contacts
+    assert np.percentile(height[standing_on].min(axis=-1), 5) > -0.005
+    # The made-up walk raises its balls by 12 cm while it rolls over its toes; a riser is 18 cm more.
+    assert height[..., 1][standing_on].max() < 0.14
+
+
 def test_a_foot_as_long_as_several_stairs_lies_level_on_its_own() -> None:
     """Heel, middle and ball of a boot over three steps lie on one line, the ground between them does not."""
     stairs = HeightField.from_function(courses.stairs(), (-1.0, -8.0, 1.0, 2.0), 0.01)
