@@ -7,7 +7,7 @@ roots' integration, progress and cancelling. It knows nothing of networks, curve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,12 @@ from ..motion import rotations as rot
 from ..motion.clip import Clip
 from ..motion.errors import Cancelled, PackError
 from ..motion.filters import lowpass
+from ..motion.gait_model.labels import frame_actions
 from ..motion.gait_names import action_weights
 from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
 from .poses import Poses, relative_trajectory
 from .protocol import Chunk, Performer, System, Wish
 
@@ -77,7 +79,7 @@ def rollout(
     if isinstance(system, Performer):
         return [_performed(system, plan, number / len(plans), progress) for number, plan in enumerate(plans)]
     settings = settings or RolloutSettings()
-    tracks = [_Track.of(plan, system.actions) for plan in plans]
+    tracks = [_Track.of(_named(plan, system.skeleton), system.actions) for plan in plans]
     frames = max(len(track) for track in tracks)
     roots = np.stack([track.root[0] for track in tracks])
     state = system.start(_wish(system, tracks, 0, roots, settings))
@@ -108,6 +110,14 @@ class _Track:
     @classmethod
     def of(cls, plan: Plan, actions: Sequence[str]) -> _Track:
         return cls(plan.root, plan.speed, action_weights(plan, actions))
+
+
+def _named(plan: Plan, skeleton: Skeleton) -> Plan:
+    """The plan with the gaits by name that four legs make at its speeds; of two legs as it is."""
+    if not skeleton.four_legged:
+        return plan
+    actions, action = frame_actions(plan, skeleton)
+    return replace(plan, actions=actions, action=action)
 
 
 def _wish(
