@@ -22,7 +22,7 @@ from .trunk import Trunk
 #: Bodies are carried so low that no standing leg is stretched beyond this share of its greatest reach.
 _STRETCH = 0.975
 #: Up to this share of its reach a leg comes to its target.
-_REACHED = 0.987
+_REACHED = 0.985
 #: A leg in the air is held back softly from this share of its reach on; it comes no nearer than this to all of it.
 _HELD_FROM, _HELD_AT = 0.86, 0.985
 #: The shoulder blade's part of a fore leg's swing, and its greatest turn, radians.
@@ -142,7 +142,6 @@ def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.
         points, joints = points[:, :-1], joints[:-1]
         inner = len(joints) - 1
         hinges = Hinges(hinges.axes[:, :inner], hinges.straight[:inner], hinges.share[:inner])
-    reach = greatest_reach(points[:1], Hinges(hinges.axes[:1], hinges.straight, hinges.share))
     blade = np.broadcast_to(rot.IDENTITY, (len(points), 4))
     if limb.scapula >= 0:
         across = rot.rotate(world[:, body.skeleton.parents[limb.scapula]], limb.lateral)
@@ -152,7 +151,9 @@ def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.
         hinges = Hinges(rot.rotate(blade[:, None], hinges.axes), hinges.straight, hinges.share)
     bent = None
     if leg >= 2 and len(joints) > _CARPUS:
-        points, hinges, bent = _carpus_bent(points, hinges, _CARPUS_FOLD * feet.curl[rows, leg])
+        fold = 0.0 if trunk.keyed else _CARPUS_FOLD
+        points, hinges, bent = _carpus_bent(points, hinges, fold * feet.curl[rows, leg])
+    reach = greatest_reach(points, hinges)
     return Leg(limb, joints, points, hinges, target, blade, heading, paw, reach, bent)
 
 

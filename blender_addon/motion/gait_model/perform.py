@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import rotations as rot
 from ..clip import Clip
+from ..gait_names import GAITS
 from ..plan import Plan
 from ..rotations import Array
 from ..skeleton import Skeleton
@@ -16,9 +17,13 @@ from .course import Course
 from .footholds import foot_paths, giving_way
 from .legs import legs_of, lowered, solve_legs, stretched
 from .settings import GaitSettings
-from .table import GaitTable, build_of, load_table
+from .shape import PoseShape, ShapeMotion, motion_of
+from .table import BODY, GaitTable, build_of, load_table
 from .timing import Timing, timing_of
 from .trunk import girdles_of, trunk_of
+
+#: So often feet are lifted early or set down late where legs do not reach: a stance made shorter stands elsewhere.
+_GIVEN = 2
 
 
 def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None) -> Clip:
@@ -42,16 +47,19 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None
     asked = [settings.gait if settings.gait and name in ("auto", "stand") else name for name in plan.actions]
     asking = np.pad(plan.action, course.pad, mode="edge")
     timing = timing_of(course, asked, asking, body.height, table, settings)
-    numbers = _numbers(timing, table.stand, np.stack([table[name].body for name in table.gaits]))
+    shape = None if settings.shape is None else motion_of(settings.shape, timing, body)
+    numbers = _numbers(timing, table, settings.shape if shape is not None else None, shape)
     feet = foot_paths(course, timing, body, numbers, settings)
-    girdles = girdles_of(course, timing, body, numbers, settings)
-    trunk = trunk_of(course, timing, body, girdles, settings)
+    girdles = girdles_of(course, timing, body, numbers, settings, shape)
+    trunk = trunk_of(course, timing, body, girdles, settings, shape)
     hind, fore, steeper = lowered(body, course, trunk, feet)
     girdles = replace(girdles, rise_hind=girdles.rise_hind - hind, rise_fore=girdles.rise_fore - fore)
-    trunk = trunk_of(course, timing, body, girdles, settings)
+    trunk = trunk_of(course, timing, body, girdles, settings, shape)
     legs = legs_of(body, trunk, feet, steeper)
-    far = stretched(legs, feet)
-    if np.any(far):
+    for _ in range(_GIVEN):
+        far = stretched(legs, feet)
+        if not np.any(far):
+            break
         timing = giving_way(timing, feet, far)
         feet = foot_paths(course, timing, body, numbers, settings)
         legs = legs_of(body, trunk, feet, steeper)
@@ -69,7 +77,16 @@ def table_for(body: Body, settings: GaitSettings) -> GaitTable:
     return load_table(build_of(body.height) if settings.build == "auto" else settings.build)
 
 
-def _numbers(timing: Timing, stand: Array, rows: Array) -> Array:
-    """The body's numbers at each frame (f, len(BODY)), gaits blended; those of standing are reached by `moving`."""
-    del stand
-    return np.asarray(timing.weights @ rows)
+def _numbers(timing: Timing, table: GaitTable, shape: PoseShape | None, motion: ShapeMotion | None) -> Array:
+    """The body's numbers at each frame (f, len(BODY)), gaits blended, with those that a shape knows of its own gait."""
+    numbers = timing.weights @ np.stack([table[name].body for name in GAITS])
+    if shape is None or motion is None:
+        return np.asarray(numbers)
+    known = {
+        "lift_hind": shape.lift[0], "lift_fore": shape.lift[1], "fold_hind": np.degrees(shape.fold[0]),
+        "fold_fore": np.degrees(shape.fold[1]), "width": float(np.mean(shape.width)),
+    }  # fmt: skip
+    for name, value in known.items():
+        column = numbers[:, BODY.index(name)]
+        numbers[:, BODY.index(name)] = column + motion.own * (float(value) - column)
+    return np.asarray(numbers)

@@ -13,6 +13,7 @@ from .body import Body, pitch, roll
 from .course import Course
 from .followers import follow, glances, slow_noise
 from .settings import GaitSettings
+from .shape import CHANNELS, ShapeMotion, leg_joints
 from .table import BODY
 from .timing import Timing
 
@@ -36,11 +37,13 @@ class Trunk:
         hips: position of joint 0 (f, 3), metres.
         turns: world rotation of each joint relative to its rest (f, b, 4); legs turn with what carries them.
         positions: world positions (f, b, 3) with the legs so.
+        keyed: whether the legs are posed by a shape, not as at rest.
     """
 
     hips: Array
     turns: Array
     positions: Array
+    keyed: bool = False
 
     def rotations(self, body: Body) -> Array:
         """World rotations (f, b, 4)."""
@@ -73,8 +76,10 @@ class Girdles:
     tail: Array
 
 
-def girdles_of(course: Course, timing: Timing, body: Body, numbers: Array, settings: GaitSettings) -> Girdles:
-    """The girdles' motion from the legs' phases and the body's numbers (f, len(BODY))."""
+def girdles_of(
+    course: Course, timing: Timing, body: Body, numbers: Array, settings: GaitSettings, shape: ShapeMotion | None
+) -> Girdles:
+    """The girdles' motion from the legs' phases and the body's numbers (f, len(BODY)), or a shape's in its own gait."""
     value = {name: numbers[:, at] for at, name in enumerate(BODY)}
     alive = settings.liveliness * timing.moving
     # Slow steps move the body less than the gait's own.
@@ -96,6 +101,11 @@ def girdles_of(course: Course, timing: Timing, body: Body, numbers: Array, setti
         sway += 0.5 * body.height * value["sway"] * alive * aside
     landing = 2.0 * np.pi * timing.phase[:, :2]
     flex = np.radians(value["flex"]) * alive * np.mean(np.cos(landing + 0.35), axis=1)
+    if shape is not None:
+        found["aside"], found["flex"] = sway, flex
+        for at, name in enumerate(CHANNELS):
+            found[name] = found[name] + shape.own * (shape.trunk[:, at] - found[name])
+        sway, flex = found.pop("aside"), found.pop("flex")
     still = 1.0 - timing.moving
     rng = np.random.default_rng([settings.seed, 3])
     noise = slow_noise(len(course), course.fps, 4, 6.5 * float(np.sqrt(course.scale)), rng) * settings.fidget
@@ -106,13 +116,17 @@ def girdles_of(course: Course, timing: Timing, body: Body, numbers: Array, setti
     found["roll_fore"] += still * np.radians(0.5) * noise[:, 3]
     breath = np.sin(2.0 * np.pi * _BREATHS / np.sqrt(course.scale) * np.arange(len(course)) / course.fps)
     flex += (0.3 + 0.7 * still) * _BREATH * breath * settings.fidget
+    # A shape carries neck and tail its own way.
+    carried = timing.moving if shape is None else np.zeros(len(course))
     return Girdles(
-        **found, aside=sway, flex=flex, hold=value["hold"] * timing.moving,
-        neck=np.radians(value["neck"]) * timing.moving, tail=np.radians(value["tail"]) * timing.moving,
+        **found, aside=sway, flex=flex, hold=value["hold"] * carried, neck=np.radians(value["neck"]) * carried,
+        tail=np.radians(value["tail"]) * carried + (0.0 if shape is None else _TAIL_HANG * timing.moving),
     )  # fmt: skip
 
 
-def trunk_of(course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings) -> Trunk:
+def trunk_of(
+    course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings, shape: ShapeMotion | None
+) -> Trunk:
     """The trunk's pose: its own shape first, then laid with the middles of hips and shoulders onto the course."""
     frames = len(course)
     turns = np.zeros((frames, len(body.skeleton), 4))
@@ -124,8 +138,8 @@ def trunk_of(course: Course, timing: Timing, body: Body, girdles: Girdles, setti
         along = rot.mul(along, bent)
         turns[:, joint] = along
     _inherit(turns, body, {0, *body.spine})
-    shape = _place(turns, np.zeros((frames, 3)), body)
-    pelvis, chest = _middles(shape, body)
+    bare = _place(turns, np.zeros((frames, 3)), body)
+    pelvis, chest = _middles(bare, body)
     upright = _laid(chest - pelvis, course, girdles, body)
     turns = rot.mul(upright[:, None], turns)
     pelvis, chest = rot.rotate(upright, pelvis), rot.rotate(upright, chest)
@@ -136,8 +150,11 @@ def trunk_of(course: Course, timing: Timing, body: Body, girdles: Girdles, setti
     hips = middle - 0.5 * (pelvis + chest)
     _head(turns, course, timing, body, girdles, settings)
     _tail(turns, hips, course, timing, body, girdles, settings)
-    _inherit(turns, body, {0, *body.spine, *body.neck, *body.tail, *([body.head] if body.head >= 0 else [])})
-    return Trunk(hips, turns, _place(turns, hips, body))
+    free = (*body.neck, *([body.head] if body.head >= 0 else []), *body.tail)
+    if shape is not None:
+        _add_free(turns, body, free, shape.free)
+    _inherit(turns, body, {0, *body.spine, *free}, shape)
+    return Trunk(hips, turns, _place(turns, hips, body), shape is not None)
 
 
 def _bend(course: Course, girdles: Girdles, joints: int) -> Array:
@@ -237,10 +254,24 @@ def _middles(positions: Array, body: Body) -> tuple[Array, Array]:
     return np.mean(positions[:, hips], axis=1), np.mean(positions[:, shoulders], axis=1)
 
 
-def _inherit(turns: Array, body: Body, own: set[int]) -> None:
-    """Give every joint without a turn of its own that of its parent; in place."""
+def _add_free(turns: Array, body: Body, joints: tuple[int, ...], added: Array) -> None:
+    """Turn neck, head and tail further by (f, n, 4) each against the joint before; in place."""
+    was = {joint: np.array(turns[:, joint]) for joint in (*body.spine, 0, *joints)}
+    for number, joint in enumerate(joints):
+        parent = body.skeleton.parents[joint]
+        own = rot.inv_mul(was[parent], was[joint])
+        turns[:, joint] = rot.mul(turns[:, parent], rot.mul(added[:, number], own))
+
+
+def _inherit(turns: Array, body: Body, own: set[int], shape: ShapeMotion | None = None) -> None:
+    """Give every joint without a turn of its own that of its parent, legs by a shape; in place."""
+    keyed = {}
+    for leg, tracks in enumerate(shape.legs if shape is not None else ()):
+        keyed.update({joint: tracks[:, at] for at, joint in enumerate(leg_joints(body, leg))})
     for joint, parent in enumerate(body.skeleton.parents):
-        if joint not in own:
+        if joint in keyed:
+            turns[:, joint] = rot.mul(turns[:, parent], keyed[joint])
+        elif joint not in own:
             turns[:, joint] = turns[:, parent]
 
 
