@@ -1,4 +1,4 @@
-"""The command line of training: ``train`` makes packs of data sets, ``evaluate`` measures them.
+"""The command line of training: ``train`` makes packs of data sets, ``evaluate`` measures them, ``gaits`` makes data.
 
 Exit status: 0 done, 2 something the user can mend, 130 cancelled.
 """
@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "train":
             _train(options, reporter, stop)
+        elif options.command == "gaits":
+            _generate(options, reporter)
         else:
             _evaluate(options, reporter)
     except Cancelled:
@@ -92,6 +94,16 @@ def _evaluate(options: argparse.Namespace, reporter: Reporter) -> None:
     reporter.message("done", pack=options.pack, **evaluate(Path(options.pack), dataset))
 
 
+def _generate(options: argparse.Namespace, reporter: Reporter) -> None:
+    from .animals import AnimalSettings, generate, minutes_of, read_skeleton
+
+    skeleton = read_skeleton(Path(options.skeleton) if options.skeleton else None)
+    settings = AnimalSettings(options.minutes, options.seed, options.fps)
+    dataset = generate(skeleton, settings, reporter)
+    dataset.save(options.out)
+    reporter.message("done", dataset=options.out, clips=len(dataset), minutes=minutes_of(dataset))
+
+
 def _need_torch() -> None:
     try:
         import onnx  # noqa: F401
@@ -123,7 +135,13 @@ def _parser() -> argparse.ArgumentParser:
     evaluate = commands.add_parser("evaluate", help="measure a pack")
     evaluate.add_argument("pack", help="folder or zip of the pack")
     evaluate.add_argument("dataset", nargs="?", help="data set with held-out takes")
-    for command in (parser, train, evaluate):
+    gaits = commands.add_parser("gaits", help="generate a data set of four-legged motion from the gait model")
+    gaits.add_argument("--out", required=True, help="folder of the data set")
+    gaits.add_argument("--minutes", type=_positive(float), default=75.0, help="how much motion")
+    gaits.add_argument("--seed", type=int, default=1, help="the same seed gives the same motion")
+    gaits.add_argument("--fps", type=_positive(float), default=60.0, help="frames per second")
+    gaits.add_argument("--skeleton", help="JSON file of a four-legged skeleton; the fox of the shipped pack without")
+    for command in (parser, train, evaluate, gaits):
         command.add_argument("--json-lines", action="store_true", help="one JSON object a line, for the add-on",
                              default=False if command is parser else argparse.SUPPRESS)  # fmt: skip
     return parser
