@@ -76,6 +76,11 @@ def _add_retarget(commands: argparse._SubParsersAction[argparse.ArgumentParser])
                           help="what carries the travel (default: the root bone)")  # fmt: skip
     retarget.add_argument("--fps", type=float, help="frames per second of the result (default: of TARGET's scene)")
     retarget.add_argument("--source-fps", type=float, help="frames per second of the source, overruling the file's")
+    retarget.add_argument("--reference-frame", type=int, metavar="N", help=(
+        "frame of the source's first action whose pose, upright with flat feet, stands for its rest pose"
+    ))  # fmt: skip
+    retarget.add_argument("--target-reference", type=int, metavar="N",
+                          help="frame of TARGET on which the character's pose stands for its rest pose")  # fmt: skip
     retarget.set_defaults(run=_retarget)
 
 
@@ -121,7 +126,8 @@ def _retarget(options: argparse.Namespace) -> None:
     )  # fmt: skip
     run(Files(
         options.source, options.target, options.out, options.report, tuple(options.action), options.fps,
-        options.source_armature, options.armature, options.ground, settings,
+        options.source_armature, options.armature, options.ground, settings, options.reference_frame,
+        options.target_reference,
     ))  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class Files:
         source_armature, armature: names, where a file holds several.
         ground: object or collection of the target to stand on; level ground when empty.
         settings: how it is done.
+        reference_frame: frame of the source's first action whose pose stands for its rest pose; None for the rest pose.
+        target_reference: the same of the character, as its file shows it on that frame.
     """
 
     source: Path
@@ -41,6 +43,8 @@ class Files:
     armature: str = ""
     ground: str = ""
     settings: RetargetSettings = field(default_factory=RetargetSettings)
+    reference_frame: int | None = None
+    target_reference: int | None = None
 
 
 def run(asked: Files) -> dict[str, Any]:
@@ -71,10 +75,14 @@ def run(asked: Files) -> dict[str, Any]:
     visit = _resident(asked) if _same(asked) else sources.visiting(asked.source, asked.source_armature, source_fps)
     with visit as (source, rate):
         fps = asked.fps or own_fps or rate
-        found = retargeting.read(
-            source, bpy.data.objects[name], _chosen(source, asked.actions), _ground(asked.ground),
-            _with_rate(asked.settings, rate), fps=fps,
-        )  # fmt: skip
+        character, chosen = bpy.data.objects[name], _chosen(source, asked.actions)
+        with (
+            sources.aligned_by(source, chosen[0], asked.reference_frame),
+            sources.aligned_by(character, None, asked.target_reference),
+        ):
+            found = retargeting.read(
+                source, character, chosen, _ground(asked.ground), _with_rate(asked.settings, rate), fps=fps
+            )
     if asked.fps or own_fps is None:
         setup.set_fps(bpy.context.scene, fps)
     target = bpy.data.objects[name]

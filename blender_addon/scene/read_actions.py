@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -300,13 +301,30 @@ def _from_scene(
 ) -> tuple[Array, Array]:
     """World position of joint 0 (f, 3) and rotations (f, b, 4) by playing the scene; all is put back afterwards."""
     scene = bpy.context.scene
-    created = armature.animation_data is None
-    animation = armature.animation_data_create() if created else armature.animation_data
-    before = (animation.action, getattr(animation, "action_slot", None), scene.frame_current, animation.use_nla)
     names = [bone.name for bone in armature.pose.bones]
     order = [names.index(name) for name in skeleton.names]
     buffer = np.empty(16 * len(names), dtype=np.float32)
     matrices = np.empty((len(numbers), len(order), 4, 4))
+    with playing(armature, action):
+        for row, number in enumerate(numbers):
+            scene.frame_set(int(number))
+            evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            evaluated.pose.bones.foreach_get("matrix", buffer)
+            bones = buffer.reshape(-1, 4, 4).swapaxes(-1, -2)[order]
+            matrices[row] = np.array(evaluated.matrix_world) @ bones
+    _check_numbers(matrices, f"Action {action.name!r}, as Blender plays it,")
+    axes = matrices[..., :3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
+    return matrices[:, 0, :3, 3] * metres_per_unit(), rot.from_matrix(axes)
+
+
+@contextlib.contextmanager
+def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[None]:
+    """Let an armature show an action alone, on whatever frame the scene is set to; all is put back afterwards."""
+    scene = bpy.context.scene
+    created = armature.animation_data is None
+    animation = armature.animation_data_create() if created else armature.animation_data
+    before = (animation.action, getattr(animation, "action_slot", None), scene.frame_current, animation.use_nla)
     try:
         if animation.action != action:
             slot = _slot(action, armature) if hasattr(action, "slots") else None
@@ -314,12 +332,7 @@ def _from_scene(
             if slot is not None:
                 animation.action_slot = slot
         animation.use_nla = False
-        for row, number in enumerate(numbers):
-            scene.frame_set(int(number))
-            evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-            evaluated.pose.bones.foreach_get("matrix", buffer)
-            bones = buffer.reshape(-1, 4, 4).swapaxes(-1, -2)[order]
-            matrices[row] = np.array(evaluated.matrix_world) @ bones
+        yield
     finally:
         animation.action = before[0]
         if before[1] is not None:
@@ -328,7 +341,3 @@ def _from_scene(
         scene.frame_set(before[2])
         if created:
             armature.animation_data_clear()
-    _check_numbers(matrices, f"Action {action.name!r}, as Blender plays it,")
-    axes = matrices[..., :3, :3]
-    axes = axes / np.maximum(np.linalg.norm(axes, axis=-2, keepdims=True), 1e-12)
-    return matrices[:, 0, :3, 3] * metres_per_unit(), rot.from_matrix(axes)

@@ -19,8 +19,8 @@ from ..motion.retarget import posed_rest
 from ..motion.skeleton import Skeleton
 from ..motion.transfer import Place
 from . import importers, rigs
-from .read_actions import actions_for, bones_moved, read_action, skeleton_of
-from .rest_pose import object_frame, reference_pose
+from .read_actions import actions_for, bones_moved, playing, read_action, skeleton_of
+from .rest_pose import REFERENCE_PROPERTY, keep_reference, object_frame, reference_pose
 
 #: Frames read in one go, before Blender gets its turn again.
 PIECE = 60
@@ -134,6 +134,45 @@ def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
         tails[skeleton.names.index(name)] = tail
     posed = replace(posed_rest(skeleton, skeleton.local_rotations(world)), tails=tails, soles=measured.soles)
     return posed, place
+
+
+@contextlib.contextmanager
+def aligned_by(ob: bpy.types.Object, action: bpy.types.Action | None, frame: int | None) -> Iterator[None]:
+    """Let a frame of an action stand for an armature's rest pose for as long as the context lasts.
+
+    Args:
+        ob: the armature.
+        action: the action; None for the pose that the armature shows on that frame of the scene.
+        frame: the frame; None to change nothing.
+
+    Raises:
+        ClipError: the frame lies outside the action.
+    """
+    if frame is None:
+        yield
+        return
+    before, scene = ob.get(REFERENCE_PROPERTY), bpy.context.scene
+    now = scene.frame_current
+    if action is not None:
+        first, last = (int(round(value)) for value in action.frame_range)
+        if not first <= frame <= last:
+            raise ClipError(
+                f"The reference frame {frame} lies outside the action {action.name!r}: it goes from {first} to {last}",
+                "Give a frame of the action that shows the pose",
+            )
+    with contextlib.nullcontext() if action is None else playing(ob, action):
+        scene.frame_set(frame)
+        keep_reference(ob)
+    scene.frame_set(now)
+    name = ob.name
+    try:
+        yield
+    finally:
+        kept = bpy.data.objects.get(name)
+        if kept is not None and before is not None:
+            kept[REFERENCE_PROPERTY] = before
+        elif kept is not None and REFERENCE_PROPERTY in kept:
+            del kept[REFERENCE_PROPERTY]
 
 
 def read_in_pieces(

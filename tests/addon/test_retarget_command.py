@@ -115,6 +115,51 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
     assert not [path for path in folder.iterdir() if "part" in path.name]
 
 
+def turn_of_head(name: str, frame: int) -> float:
+    """How far the head is turned out of its rest pose, degrees."""
+    bpy.context.scene.frame_set(frame)
+    bone = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["Head"]
+    return float(np.degrees((bone.matrix @ bone.bone.matrix_local.inverted()).to_quaternion().angle))
+
+
+def test_a_frame_may_stand_for_the_rest_pose(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A head that is turned by 46 degrees from the first frame to the last: against the first frame it never turns."""
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "actor.blend"))
+    source = bpy.data.objects["Actor"]
+    source.animation_data.action = bpy.data.actions["March"]
+    head = source.pose.bones["Head"]
+    head.rotation_mode = "QUATERNION"
+    for frame in range(1, 62):
+        head.rotation_quaternion = (np.cos(0.4), 0.0, np.sin(0.4), 0.0)
+        head.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "turned.blend"))
+    usual = ("turned.blend", "hero.blend", "--action", "March")
+    turns = []
+    for more in ((), ("--reference-frame", "1")):
+        code, report = retarget(folder, *usual, *more)
+        assert code == 0 and report is not None
+        bpy.ops.wm.open_mainfile(filepath=str(folder / "out.blend"))
+        turns.append(turn_of_head("Hero", 20))
+    assert turns[0] == pytest.approx(np.degrees(0.8), abs=2.0) and turns[1] < 2.0
+    assert not [key for key in bpy.data.objects["Hero"].keys() if "reference" in key]  # noqa: SIM118
+    assert retarget(folder, *usual, "--reference-frame", "900")[0] == 2
+    assert "goes from 1 to 61" in capsys.readouterr().err
+
+
+def test_the_characters_pose_may_stand_for_its_rest_pose(folder: Path) -> None:
+    """A character whose head is posed aside, and counts as straight there, keeps it aside."""
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "hero.blend"))
+    head = bpy.data.objects["Hero"].pose.bones["Head"]
+    head.rotation_mode = "QUATERNION"
+    head.rotation_quaternion = (np.cos(0.4), 0.0, np.sin(0.4), 0.0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "aside.blend"))
+    code, _ = retarget(folder, "march.bvh", "aside.blend", "--target-reference", "1")
+    assert code == 0
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "out.blend"))
+    assert turn_of_head("Hero", 20) == pytest.approx(np.degrees(0.8), abs=2.0)
+    assert not [key for key in bpy.data.objects["Hero"].keys() if "reference" in key]  # noqa: SIM118
+
+
 def test_source_and_character_in_one_file(folder: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(folder / "actor.blend"))
     armature_of(biped(), "Double").location.x = 3.0
