@@ -19,6 +19,7 @@ from .motion.figures import Figure, QualityReport
 from .motion.filters import lowpass
 from .motion.gait_model.settings import GaitSettings
 from .motion.key_reduction import Tolerance
+from .motion.likeness import Likeness
 from .motion.metrics_reference import Reference, SpeedTable
 from .motion.plan import Limits, Plan, make_plan
 from .motion.planting import Planted, plant_feet
@@ -179,21 +180,22 @@ def solve(
     tell = _teller(progress)
     system, speeds = _fitting(system, shot, settings, speeds)
     # Somebody with shorter legs takes shorter steps: the model walks the way scaled to its own legs.
-    scale = system.skeleton.leg_length / shot.rig.skeleton.leg_length
+    like = Likeness.of(system.skeleton, shot.rig.skeleton)
     tell(0.0, "Planning")
     with watch.stage("plan"):
         plan = make_plan(
             shot.path, settings.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
-            start=settings.start, speeds=(speeds[0] / scale, speeds[1] / scale), laps=settings.laps,
+            start=settings.start, speeds=(speeds[0] / like.speed, speeds[1] / like.speed), laps=settings.laps,
         )  # fmt: skip
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        steps = [_scaled(plan, scale)]
+        steps = [like.plan(plan)]
         made = synthesise(system, steps, None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+        followed = like.clip(made.followed, len(plan))
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
-        clip = retarget(made.followed, shot.rig.skeleton)
+        clip = retarget(followed, shot.rig.skeleton)
     tell(0.7, "Planting feet")
     with watch.stage("plant"):
         planted = plant_feet(clip, shot.ground, settings.synthesis.planting) if settings.synthesis.plant else None
@@ -208,7 +210,7 @@ def solve(
         with watch.stage("report"):
             report = _judged(shot, settings, plan, clip, planted, made, reference)
     tell(1.0, "Done")
-    motion, told = (made.followed, clip, keys), (*shot.notes, *plan.notes, *fewer)
+    motion, told = (followed, clip, keys), (*shot.notes, *plan.notes, *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
 
 
@@ -362,13 +364,6 @@ def _teller(progress: Progress | None) -> Callable[[float, str], bool]:
         return True
 
     return tell
-
-
-def _scaled(plan: Plan, scale: float) -> Plan:
-    return replace(
-        plan, positions=plan.positions * scale, speed=plan.speed * scale, distance=plan.distance * scale,
-        deviation=plan.deviation * scale,
-    )  # fmt: skip
 
 
 def _judged(

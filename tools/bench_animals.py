@@ -21,9 +21,9 @@ import numpy as np
 
 from blender_addon.motion import courses
 from blender_addon.motion import metrics as measure
-from blender_addon.motion.animal import shoulder_height
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.figures import Figure, QualityReport
+from blender_addon.motion.likeness import Likeness
 from blender_addon.motion.metrics_reference import Reference, SpeedTable
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Limits, Plan, make_plan
@@ -87,12 +87,18 @@ class Runner:
         """Whose feet are judged."""
         return self.onto or self.system.skeleton
 
+    @property
+    def covered(self) -> tuple[float, float]:
+        """Lowest and highest speed of whose feet are judged, m/s."""
+        factor = Likeness.of(self.system.skeleton, self.skeleton).speed
+        return self.speeds[0] / factor, self.speeds[1] / factor
+
     def run(self, course: courses.Course, ground: str, gait: str, speed: float) -> QualityReport:
         """Move along a course and judge it; speed in m/s."""
         terrain: Terrain = courses.ground(ground).field(course)
         path = RootPath.from_points(course.points, course.cyclic)
         schedule = Schedule(marks=(Mark(0.0, speed, gait),))
-        plan = make_plan(path, schedule, limits=LIMITS, fps=self.system.fps, speeds=self.speeds)
+        plan = make_plan(path, schedule, limits=LIMITS, fps=self.system.fps, speeds=self.covered)
         made, clip, planted = self._moved(plan, terrain)
         report = judge(
             clip, plan, terrain, self.reference, planted, curve=course.points, cyclic=course.cyclic,
@@ -104,12 +110,9 @@ class Runner:
         if self.onto is None:
             made = synthesise(self.system, [plan], [terrain])[0]
             return made, made.clip, made.planted
-        scale = self.system.skeleton.leg_length / self.onto.leg_length
-        smaller = replace(
-            plan, positions=plan.positions * scale, speed=plan.speed * scale, distance=plan.distance * scale
-        )
-        made = synthesise(self.system, [smaller])[0]
-        planted = plant_feet(retarget(made.followed, self.onto), terrain)
+        like = Likeness.of(self.system.skeleton, self.onto)
+        made = synthesise(self.system, [like.plan(plan)])[0]
+        planted = plant_feet(retarget(like.clip(made.followed, len(plan)), self.onto), terrain)
         return made, planted.clip, planted
 
     def _before(self, made: Synthesis) -> list[Figure]:
@@ -134,7 +137,7 @@ def load_runner(pack: Path | None, skeleton: Path = FOX, onto: Path | None = Non
     from blender_addon.systems.gait_player import GaitModel
 
     body = _skeleton(skeleton)
-    size = float(np.sqrt(shoulder_height(body) / measure.ANIMAL_HEIGHT))
+    size = float(np.sqrt(measure.size(body)))
     return Runner(GaitModel(body), (0.2 * size, 8.0 * size), None, target)
 
 
@@ -142,16 +145,17 @@ def cases(
     runner: Runner, names: Sequence[str], grounds: Sequence[str], gaits: Sequence[str]
 ) -> Iterator[tuple[courses.Course, str, str, float]]:
     """All combinations to run: every course on the flat, the straight on the other terrains."""
-    size = float(np.sqrt(shoulder_height(runner.skeleton) / measure.ANIMAL_HEIGHT))
+    large = measure.size(runner.skeleton)
+    size = float(np.sqrt(large))
     for name in names:
         for gait, speed in SPEEDS:
             if "flat" in grounds and gait in gaits and _covered(runner, gait, speed * size):
-                yield _roomy(courses.course(name), speed * size), "flat", gait, speed * size
+                yield _roomy(courses.course(name), speed, large), "flat", gait, speed * size
     for ground in grounds:
         for gait, speed in TERRAIN_SPEEDS:
             skipped = ground == "flat" or (ground in STEEP and gait == "gallop")
             if not skipped and "straight" in names and gait in gaits and _covered(runner, gait, speed * size):
-                yield _roomy(courses.straight(), speed * size), ground, gait, speed * size
+                yield _roomy(courses.straight(), speed, large), ground, gait, speed * size
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -190,12 +194,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _covered(runner: Runner, gait: str, speed: float) -> bool:
     known = runner.system.actions
-    return runner.speeds[0] <= speed <= runner.speeds[1] and (gait == "auto" or not known or gait in known)
+    return runner.covered[0] <= speed <= runner.covered[1] and (gait == "auto" or not known or gait in known)
 
 
-def _roomy(course: courses.Course, speed: float) -> courses.Course:
-    """The course, larger where its bends would be too narrow for the speed."""
-    return replace(course, points=course.points * max(1.0, speed**2 / _ROOM))
+def _roomy(course: courses.Course, speed: float, large: float) -> courses.Course:
+    """The course as large as the animal, and larger where its bends would be too narrow for the speed (at 0.6 m)."""
+    return replace(course, points=course.points * large * max(1.0, speed**2 / _ROOM))
 
 
 def _skeleton(path: Path) -> Skeleton:

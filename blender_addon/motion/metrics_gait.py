@@ -13,13 +13,15 @@ from .clip import Clip
 from .gait_analysis.classify import classify
 from .gait_analysis.footfalls import strides
 from .gait_analysis.stride import Stride, circular_mean
-from .gait_model.table import build_of, gaits_along, load_table
+from .gait_model.table import Gait, build_of, gaits_along, load_table
 from .gait_names import GAITS
 from .rotations import Array
 
 #: An animal that is asked to move by itself may still be in its last gait, or already in the next, this near (share of
 #: the speed) to a change.
 _UNDECIDED = 0.12
+#: Whose tables there are.
+BUILDS = ("carnivore", "ungulate")
 #: A plan slower than this share of the root of g h asks for no gait.
 _SLOWEST = 0.04
 
@@ -115,29 +117,34 @@ def made_strides(clip: Clip, asked: Sequence[tuple[str, ...]]) -> list[MadeStrid
 def timing(made: Sequence[MadeStride], height: float) -> list[GaitTiming]:
     """The strides that are what was asked against the table, gait by gait.
 
-    Strides that lead with the other foot are held against the table's mirror image.
+    Strides that lead with the other foot are held against the table's mirror image. Whether an animal gallops as dogs
+    do or as horses do is its own affair: the nearer table counts.
 
     Args:
         made: from `made_strides`.
         height: of the withers, metres.
     """
-    table = load_table(build_of(height))
+    own = build_of(height)
+    builds = (own, *(build for build in BUILDS if build != own))
     found = []
     for name in GAITS:
         chosen = [entry for entry in made if entry.right and entry.made == name]
-        if not chosen:
-            continue
-        gait = table[name]
-        own, other = gait.lags, (gait.lags[[1, 0, 3, 2]] - gait.lags[1]) % 1.0
-        away = np.stack([_nearer(entry.stride.lags, own, other) for entry in chosen])
-        speed = np.array([entry.stride.speed for entry in chosen])
-        duty = np.stack([entry.stride.duty for entry in chosen]) - gait.duty_factor(speed, height)[:, None]
-        lag = (np.array([circular_mean(column) for column in away.T]) + 0.5) % 1.0 - 0.5
-        found.append(GaitTiming(
-            name, len(chosen), float(np.abs(lag).max()), float(np.abs(duty.mean(axis=0)).max()),
-            float(np.median([entry.pitch for entry in chosen])), gait.pitch_span,
-        ))  # fmt: skip
+        if chosen:
+            found.append(min((_against(chosen, load_table(build)[name], height) for build in builds),
+                             key=lambda held: held.lag))  # fmt: skip
     return found
+
+
+def _against(chosen: Sequence[MadeStride], gait: Gait, height: float) -> GaitTiming:
+    own, other = gait.lags, (gait.lags[[1, 0, 3, 2]] - gait.lags[1]) % 1.0
+    away = np.stack([_nearer(entry.stride.lags, own, other) for entry in chosen])
+    speed = np.array([entry.stride.speed for entry in chosen])
+    duty = np.stack([entry.stride.duty for entry in chosen]) - gait.duty_factor(speed, height)[:, None]
+    lag = (np.array([circular_mean(column) for column in away.T]) + 0.5) % 1.0 - 0.5
+    return GaitTiming(
+        gait.name, len(chosen), float(np.abs(lag).max()), float(np.abs(duty.mean(axis=0)).max()),
+        float(np.median([entry.pitch for entry in chosen])), gait.pitch_span,
+    )  # fmt: skip
 
 
 def trunk_pitch(clip: Clip) -> Array:

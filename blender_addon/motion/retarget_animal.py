@@ -8,11 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from . import rotations as rot
-from .animal import contact_offsets, contact_points, trunk_ends
+from .animal import contact_offsets, contact_points, shoulder_height, trunk_ends
+from .animal_body import Ride, carried
 from .animal_limbs import limbs_of
-from .bridging import minimum_jerk
+from .animal_reach import Reach
+from .bridging import minimum_jerk, upper_envelope
 from .clip import BoolArray, Clip
 from .errors import RigError
+from .filters import derivative, lowpass
 from .rotations import Array
 from .runs import runs
 from .skeleton import QUADRUPED_ROLES, Foot, Skeleton
@@ -22,6 +25,14 @@ from .turning import NECK, SPINE, TAIL, forward_rest, trunk_turns, turns_away
 _LIE_DOWN = 0.15
 #: Joints of paws and hooves are lower than this share of their leg; higher ones stand on a ground of their own.
 _PAW_HEIGHT = 0.25
+#: Speeds, in roots of g times the leg, between which standing becomes going.
+_GOING = (0.03, 0.13)
+_GRAVITY = 9.81
+#: Share of their greatest reach to which standing legs are stretched; else the body comes down, by at most this share
+#: of the shoulder height and over so many seconds (legs of 1 m).
+_STRETCH, _LOWEST, _LOWERED_OVER = 0.975, 0.14, 0.4
+#: Feet this far from where they should stand, in legs, do not stand; and the most that is so cut off either end.
+_SHORT, _MOST_CUT = 0.02, 0.35
 #: Soles come no lower than the ground, rounded over about so much of the leg.
 _SOFT_GROUND = 0.012
 
@@ -45,7 +56,7 @@ def retarget_animal(
 
     The middle between the girdles goes where the source's went, scaled by leg length. With ``keep_steps`` the legs
     are bent so that they meet the ground where the source's did, scaled, in the target's own stance: as far apart as
-    its girdles are wide and its trunk is long.
+    its girdles are wide and its trunk is long. Where they do not reach, the body comes down.
 
     Args:
         clip: motion whose contact points stand at height 0.
@@ -54,7 +65,7 @@ def retarget_animal(
         stance: heights of the source's four contact points when they bear, metres; 0 when not given.
 
     Returns:
-        A clip on ``target``.
+        A clip on ``target``; its contacts end where its legs reach no further.
     """
     source, target = facing_forward(source), facing_forward(target)
     world = _turned(clip, source, target)
@@ -66,7 +77,8 @@ def retarget_animal(
         goals = _contact_goals(clip, source, target, root, scale, stance)
         if above_ground:
             goals[..., 2] = _over_ground(goals[..., 2], _SOFT_GROUND * target.leg_length)
-        _step_alike(target, hips, world, locals_, goals)
+        posed = replace(clip, skeleton=target, hips=hips, rotations=locals_, root=root)
+        return _step_alike(posed, goals)
     return replace(clip, skeleton=target, hips=hips, rotations=rot.unroll(locals_), root=root)
 
 
@@ -178,15 +190,21 @@ def _contact_goals(
 ) -> Array:
     """Where the target's legs shall meet the ground (frames, 4, 3).
 
-    The difference of the two stances turns with the body, but not while a foot stands.
+    Who stands stands as at rest; who goes sets the feet about the hips and shoulders as the source does about its
+    own: legs that stand far back would have to reach further back still. What the bodies differ by turns with the
+    body and changes with its speed, but not while a foot stands.
     """
     points = contact_points(source, *source.fk(clip.hips, clip.rotations))
-    apart = _stance(target) - scale * _stance(source)
+    still = _stance(target) - scale * _stance(source)
+    going = np.stack([still[:, 0], (_tops(target) - scale * _tops(source))[:, 1]], axis=1)
+    pace = np.linalg.norm(lowpass(derivative(clip.root[:, :2], clip.fps), clip.fps, 1.0), axis=1)
+    pace = pace / np.sqrt(_GRAVITY * source.leg_length)
+    goes = minimum_jerk((pace - _GOING[0]) / (_GOING[1] - _GOING[0]))
     goals = np.empty((len(clip), 4, 3))
     for leg in range(4):
-        yaw = _held(clip.root[:, 2], clip.contacts[:, leg])
+        yaw, share = _held(clip.root[:, 2], clip.contacts[:, leg]), _held(goes, clip.contacts[:, leg])[:, None]
         goals[:, leg, :2] = root[:, :2] + scale * (points[:, leg, :2] - clip.root[:, :2])
-        goals[:, leg, :2] += rot.rotate_2d(yaw, np.broadcast_to(apart[leg], (len(clip), 2)))
+        goals[:, leg, :2] += rot.rotate_2d(yaw, still[leg] + share * (going[leg] - still[leg]))
         goals[:, leg, 2] = scale * (points[:, leg, 2] - (0.0 if stance is None else stance[leg]))
     return goals
 
@@ -198,21 +216,28 @@ def _stance(skeleton: Skeleton) -> Array:
     return np.asarray(points[:, :2])
 
 
-def _held(yaw: Array, down: BoolArray) -> Array:
-    """The yaw (f,) held at its middle value through each contact, joined smoothly between them."""
+def _tops(skeleton: Skeleton) -> Array:
+    """Where the legs begin at rest (4, 2), metres from the middle of the trunk; facing -Y."""
+    positions, rotations = skeleton.rest_world
+    tops = positions[[foot.hip for foot in skeleton.feet]] - _middle(skeleton, positions, rotations)
+    return np.asarray(tops[:, :2])
+
+
+def _held(values: Array, down: BoolArray) -> Array:
+    """Values (f,) held at their middle through each contact, joined smoothly between them."""
     spans = runs(down)
     if not spans:
-        return yaw
-    out = np.array(yaw)
+        return values
+    out = np.array(values)
     for first, last in spans:
-        out[first:last] = yaw[(first + last - 1) // 2]
-    edges = [0, *(edge for span in spans for edge in span), len(yaw)]
+        out[first:last] = values[(first + last - 1) // 2]
+    edges = [0, *(edge for span in spans for edge in span), len(values)]
     for first, last in zip(edges[0::2], edges[1::2], strict=True):
         if first == last:
             continue
         # What the hold took away at either end of a swing is given back within it.
-        before = out[first - 1] - yaw[first - 1] if first > 0 else 0.0
-        after = out[last] - yaw[last] if last < len(yaw) else 0.0
+        before = out[first - 1] - values[first - 1] if first > 0 else 0.0
+        after = out[last] - values[last] if last < len(values) else 0.0
         share = minimum_jerk((np.arange(first, last) - first + 1) / (last - first + 1))
         out[first:last] += before * (1.0 - share) + after * share
     return out
@@ -223,13 +248,42 @@ def _over_ground(height: Array, soft: float) -> Array:
     return np.asarray(0.5 * (height + np.sqrt(height**2 + (0.2 * soft) ** 2)))
 
 
-def _step_alike(target: Skeleton, hips: Array, world: Array, locals_: Array, goals: Array) -> None:
-    """Turn the legs, in place, so that they meet the ground at ``goals`` (frames, 4, 3)."""
-    positions, rotations = target.fk(hips, locals_)
-    offsets = contact_offsets(target)
-    for leg, limb in enumerate(limbs_of(target)):
-        goal, toe = goals[:, leg], None
-        if limb.end >= 0:
-            toe = world[:, limb.end]
-            goal = goal - rot.rotate(toe, offsets[leg])
-        limb.write(target, locals_, rotations, limb.solve(target, positions, rotations, goal), toe)
+def _step_alike(posed: Clip, goals: Array) -> Clip:
+    """The clip with its legs turned so that they meet the ground at ``goals`` (frames, 4, 3).
+
+    Straight legs that stand wide apart need the body lower; stands end where legs reach no further all the same.
+    """
+    skeleton, limbs = posed.skeleton, limbs_of(posed.skeleton)
+    toes, ends = posed.world[1], []
+    offsets = contact_offsets(skeleton)
+    for leg, limb in enumerate(limbs):
+        over = rot.rotate(toes[:, limb.end], offsets[leg]) if limb.end >= 0 else 0.0
+        ends.append(goals[:, leg] - over)
+    needs = Reach.of(posed, limbs, ends, _STRETCH).needs
+    needs = np.clip(np.where(posed.contacts, needs, 0.0), 0.0, _LOWEST * shoulder_height(skeleton))
+    seconds = _LOWERED_OVER * np.sqrt(skeleton.leg_length)
+    hind, fore = (upper_envelope(needs[:, pair].max(axis=1), posed.fps, seconds) for pair in ([0, 1], [2, 3]))
+    body = carried(posed, Ride(-hind, -fore, np.zeros(len(posed))))
+    positions, rotations = body.world
+    locals_ = np.array(body.rotations)
+    for limb, end in zip(limbs, ends, strict=True):
+        toe = toes[:, limb.end] if limb.end >= 0 else None
+        limb.write(skeleton, locals_, rotations, limb.solve(skeleton, positions, rotations, end), toe)
+    made = replace(body, rotations=rot.unroll(locals_))
+    short = np.linalg.norm(contact_points(skeleton, *made.world) - goals, axis=-1) > _SHORT * skeleton.leg_length
+    return replace(made, contacts=_cut(posed.contacts, short))
+
+
+def _cut(contacts: BoolArray, short: BoolArray) -> BoolArray:
+    """Contacts (f, 4) without the frames at their ends in which a leg falls short; at most `_MOST_CUT` of each."""
+    out = np.array(contacts)
+    for leg in range(contacts.shape[1]):
+        for first, last in runs(contacts[:, leg]):
+            most = int(_MOST_CUT * (last - first))
+            early = np.flatnonzero(short[first : first + most, leg]) if first > 0 else []
+            late = np.flatnonzero(short[last - most : last, leg]) if last < len(out) else []
+            if len(early):
+                out[first : first + int(early[-1]) + 1, leg] = False
+            if len(late):
+                out[last - most + int(late[0]) : last, leg] = False
+    return out

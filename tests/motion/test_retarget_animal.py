@@ -175,3 +175,39 @@ def test_two_legs_and_four_do_not_mix() -> None:
     lame = replace(fox, roles={role: name for role, name in fox.roles.items() if role != "left_hock"})
     with pytest.raises(RigError, match="left hock"):
         retarget(stepping("fox", 1.0), lame)
+
+
+def test_straight_legs_bring_the_body_down_until_they_reach() -> None:
+    clip = stepping("fox", 3.0, 0.9, frequency=1.5)
+    made = retarget(clip, animal("horse"))
+    points = feet(made)[made.contacts]
+    assert np.percentile(points[:, 2], 95) < 0.02 * animal("horse").leg_length
+    scale = animal("horse").leg_length / clip.skeleton.leg_length
+    ours, theirs = (
+        girdles(motion.skeleton, motion.world[0])[0][60:-30, 2]
+        - girdles(motion.skeleton, motion.skeleton.rest_world[0])[0][2] for motion in (made, clip)
+    )  # fmt: skip
+    lowered = scale * theirs - ours
+    assert 0.0 < lowered.max() < 0.15 * 1.6
+    # Over whole strides, not bobbing with every step.
+    assert np.abs(np.diff(lowered)).max() * 60.0 < 0.3
+
+
+def test_stands_end_where_a_leg_reaches_no_further() -> None:
+    clip = stepping("fox", 3.0, 1.5, frequency=1.5)
+    made = retarget(clip, animal("wolf_without_paws"))
+    gone = clip.contacts & ~made.contacts
+    assert gone.any() and not (made.contacts & ~clip.contacts).any()
+    for leg in range(4):
+        for first, last in runs(clip.contacts[:, leg])[1:-1]:
+            kept = runs(made.contacts[first:last, leg])
+            assert len(kept) == 1 and kept[0][1] - kept[0][0] > 0.25 * (last - first)
+
+
+def test_who_goes_sets_the_feet_under_the_hips_and_who_stands_as_at_rest() -> None:
+    made = retarget(stepping("fox", 4.0, 0.9), animal("horse"))
+    horse = animal("horse")
+    behind = feet(made)[:, 0, 1] - made.world[0][:, made.skeleton.feet[0].hip, 1]
+    rest = contact_points(horse, *horse.rest_world)[0, 1] - horse.rest_world[0][horse.feet[0].hip, 1]
+    assert rest > 0.2
+    assert abs(behind[made.contacts[:, 0]].mean()) < 0.12
