@@ -18,6 +18,7 @@ from ..motion.skeleton import Skeleton
 from . import rigify, rigify_animal
 from .bone_map import ROOT_ROLE, BoneMap, guess
 from .controls import Control, bones_above, plain_controls, rigify_animal_controls, rigify_controls, tree_above
+from .held import fighting_constraints
 from .rest_pose import RestPose, object_frame, read_rest, reference_pose
 from .rest_pose_animal import read_animal_rest
 
@@ -314,14 +315,7 @@ def _notes(
     if not ob.visible_get():
         notes.append("The armature is hidden in this view layer: show it to see the motion; the bake was not measured")
     keyed_off = {path for path, value in switches if value == 0.0}
-    held = [
-        control.bone for control in controls for constraint in ob.pose.bones[control.bone].constraints
-        if not constraint.mute and constraint.influence > 0.0
-        and f'pose.bones["{control.bone}"].constraints["{constraint.name}"].influence' not in keyed_off
-    ]  # fmt: skip
-    if held:
-        names = ", ".join(dict.fromkeys(held[:4]))
-        notes.append(f"Constraints may overrule the keys of {names}: mute them, or map the bones that control them")
+    notes += fighting_constraints(ob, controls, keyed_off)
     if ob.data.pose_position == "REST":
         notes.append("The armature shows its rest position: choose Pose Position in its data to see the motion")
     unsure = [role.replace("_", " ") for role, value in found.confidence.items() if value < 0.5]

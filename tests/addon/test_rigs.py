@@ -121,9 +121,30 @@ def test_constraints_that_would_overrule_the_keys_and_the_rest_position_are_note
     hold.target = target
     ob.data.pose_position = "REST"
     notes = " ".join(read_rig(ob).notes)
-    assert "Head" in notes and "rest position" in notes
+    assert "'Damped Track' (Damped Track to Target) on Head may overrule the keys of its rotation" in notes
+    assert "rest position" in notes
     hold.mute = True
     assert "Head" not in " ".join(read_rig(ob).notes)
+
+
+def test_constraints_that_fight_are_told_apart_by_what_they_hold() -> None:
+    ob = armature_of(biped())
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    reach = ob.pose.bones["LeftLeg"].constraints.new("IK")
+    reach.name, reach.target, reach.chain_count = "Reach", target, 2
+    place = ob.pose.bones["RightHand"].constraints.new("COPY_LOCATION")
+    place.target, place.subtarget = ob, "Head"
+    size = ob.pose.bones["Head"].constraints.new("COPY_SCALE")
+    size.target = target
+    notes = [note for note in read_rig(ob).notes if "overrule" in note]
+    assert len(notes) == 2, "what only scales a bone fights with no key"
+    assert "'Reach' (Inverse Kinematics to Target) on LeftLeg (it holds LeftLeg, LeftUpLeg)" in notes[0]
+    assert "'Copy Location' (Copy Location to Head) on RightHand may overrule the keys of its location" in notes[1]
+    for name in ("LeftArm", "RightArm", "LeftForeArm", "RightForeArm"):
+        ob.pose.bones[name].constraints.new("LIMIT_ROTATION")
+    notes = [note for note in read_rig(ob).notes if "overrule" in note]
+    assert len(notes) == 5 and notes[-1].startswith("2 more constraints")
 
 
 def test_drivers_and_hidden_armatures_are_noted() -> None:
