@@ -1,1 +1,1 @@
-"""The gait model: walk, pace, trot, canter and gallop of any four-legged skeleton along any plan, without captured data."""
+"""The gait model: walk, pace, trot, canter and gallop of any four-legged skeleton along any plan, uncaptured."""

@@ -29,7 +29,6 @@ class Body:
         limbs: the legs in the order of `animal.LEGS`.
         pelvis, chest: middles of the hip joints and of the shoulder joints (3,).
         places: where each foot's bearing joint or point stands, seen from its girdle's middle on the ground (4, 2).
-        lengths: each leg's greatest reach from its top to the ankle (or its end), metres (4,).
     """
 
     skeleton: Skeleton

@@ -30,17 +30,18 @@ def slow_noise(frames: int, fps: float, channels: int, period: float, rng: np.ra
     rates = (1.0 + np.array([0.0, 0.618, 1.37]))[:, None] / period * rng.uniform(0.85, 1.15, (3, channels))
     phases = rng.uniform(0.0, 2.0 * np.pi, (3, channels))
     waves = np.sin(2.0 * np.pi * rates[None] * time[:, None, None] + phases[None])
-    return np.asarray(waves @ np.ones(channels) if channels == 0 else np.sum(waves, axis=1) / np.sqrt(1.5))
+    return np.asarray(np.sum(waves, axis=1) / np.sqrt(1.5))
 
 
 def glances(frames: int, fps: float, rng: np.random.Generator, every: float = 2.6) -> Array:
     """Where a calm head looks (f,), -1..1: still for a while, then a smooth turn to somewhere else."""
     count = int(frames / fps / (0.5 * every)) + 3
     starts = np.cumsum(rng.uniform(0.6, 1.5, count) * every)
-    goals = np.concatenate([[0.0], np.clip(rng.standard_normal(count) * 0.5, -1.0, 1.0) * (rng.uniform(size=count) < 0.75)])
+    looked = np.clip(rng.standard_normal(count) * 0.5, -1.0, 1.0) * (rng.uniform(size=count) < 0.75)
+    goals = np.concatenate([[0.0], looked])
     time = np.arange(frames) / fps
     out = np.zeros(frames)
     for begin, before, after in zip(starts, goals[:-1], goals[1:], strict=True):
-        part = np.clip((time - begin) / (0.5 + 0.5 * abs(after - before)), 0.0, 1.0)
+        part = np.clip((time - begin) / (0.8 + 1.2 * abs(after - before)), 0.0, 1.0)
         out += (after - before) * part**3 * (10.0 + part * (6.0 * part - 15.0))
     return out

@@ -1,4 +1,4 @@
-"""Where feet stand and how they get there: stance spots under the moving girdles, swings between them, paws that fold."""
+"""Where feet stand and how they get there: spots under the moving girdles, swings between them, paws that fold."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _REACH = 0.34
 _TURNING_WIDTH = 1.1
 #: A foot leaves early or lands late where its leg is stretched, by at most this share of the stance.
 _GIVE_WAY = 0.35
-#: In the middle of a stance hind feet are nearer under the hips than in standing (share of the distance), fore feet as
-#: much behind the shoulder joint as this share of the way to the blade's top, or without one of the distance in standing.
+#: In the middle of a stance hind feet are nearer under the hips than in standing (share of the distance), fore feet
+#: behind the shoulder joint by this share of the way to the blade's top, or without one of the distance in standing.
 _UNDER_HIP, _UNDER_BLADE, _UNDER_SHOULDER = 0.1, 0.27, 0.6
 #: Where in a swing the foot is highest, and where the paw is folded most.
 _HIGHEST, _FOLDED = 0.42, 0.32
@@ -74,10 +74,8 @@ def foot_paths(course: Course, timing: Timing, body: Body, numbers: Array, setti
     places, facing = _neutral(course, timing, body, numbers)
     rng = np.random.default_rng([settings.seed, 2])
     frames = len(course)
-    out = FootPaths(
-        np.zeros((frames, 4, 3)), *(np.zeros((frames, 4)) for _ in range(4)),
-        np.ones((frames, 4), dtype=np.bool_),
-    )  # fmt: skip
+    yaw, peel, curl, air = np.zeros((4, frames, 4))
+    out = FootPaths(np.zeros((frames, 4, 3)), yaw, peel, curl, air, np.ones((frames, 4), dtype=np.bool_))
     for leg in range(4):
         kept, spots = _spots(timing.swings[leg], places[:, leg], facing[:, leg], course, body)
         _walk(out, leg, kept, spots, numbers, timing.duty[:, leg], body, settings, rng)

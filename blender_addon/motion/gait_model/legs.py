@@ -18,9 +18,8 @@ from .course import Course, dilated
 from .footholds import FootPaths
 from .trunk import Trunk
 
-
 #: Bodies are carried so low that no standing leg is stretched beyond this share of its greatest reach.
-_STRETCH = 0.975
+_STRETCH = 0.968
 #: Up to this share of its reach a leg comes to its target.
 _REACHED = 0.985
 #: A leg in the air is held back softly from this share of its reach on; it comes no nearer than this to all of it.
@@ -40,7 +39,7 @@ _LOWERED_OVER = 0.35
 
 @dataclass(frozen=True, eq=False)
 class Leg:
-    """One leg as the solver takes it, its shoulder blade turned: points (f, n + 1, 3), turns (f, 4), reach in metres."""
+    """One leg as the solver takes it, its blade turned: points (f, n + 1, 3), turns (f, 4), reach (f,) in metres."""
 
     limb: Limb
     joints: list[int]
@@ -124,7 +123,9 @@ def _telling(contact: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(ends)
 
 
-def _leg(body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.NDArray[np.int64], steeper: Array) -> Leg:
+def _leg(
+    body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.NDArray[np.int64], steeper: Array
+) -> Leg:
     """A leg at some of the frames."""
     limb = body.limbs[leg]
     foot = limb.foot

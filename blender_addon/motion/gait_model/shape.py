@@ -140,7 +140,7 @@ def evaluate(harmonics: Array, phase: Array) -> Array:
 
 
 def sides(phase: Array) -> tuple[Array, Array]:
-    """The phase (f,) of the hind foot that lands first, from the legs' phases (f, 4), and -1 where it is the right one."""
+    """The phase (f,) of the hind foot that lands first, from the legs' phases (f, 4); -1 if it is the right."""
     behind = np.mod(phase[:, 0] - phase[:, 1], 1.0)
     left = behind < 0.5
     return np.where(left, phase[:, 0], phase[:, 1]), np.where(left, 1.0, -1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ GRAVITY = 9.81
 BODY: tuple[str, ...] = (
     "bounce_hind", "bounce_fore", "bob_hind", "bob_fore", "roll_hind", "roll_fore", "yaw_hind", "yaw_fore",
     "lift_hind", "lift_fore", "fold_hind", "fold_fore",
-    "sway", "flex", "scapula", "hold", "neck", "tail", "width", "crouch",
+    "sway", "flex", "hold", "neck", "tail", "width", "crouch",
 )  # fmt: skip
 #: Animals of this shoulder height (metres) and more gallop as horses do.
 UNGULATE_FROM = 1.0
@@ -39,7 +39,7 @@ class Gait:
     """One gait of one build of animal.
 
     Attributes:
-        name: as in `gait_names.GAITS`, or "stand".
+        name: as in `gait_names.GAITS`.
         froude: lowest and highest Froude number.
         stride: (a, b) of stride length / h = a Fr^b.
         duty: (a, b, lowest, highest) of duty = a Fr^b.
@@ -86,11 +86,9 @@ class GaitTable:
 
     Attributes:
         gaits: by name.
-        stand: the body's numbers while it stands, as `Gait.body`.
     """
 
     gaits: Mapping[str, Gait]
-    stand: Array = field(default_factory=lambda: np.zeros(len(BODY)))
 
     def __getitem__(self, name: str) -> Gait:
         return self.gaits[name]
@@ -105,7 +103,7 @@ def load_table(build: str = "carnivore") -> GaitTable:
         entry = dict(data[name])
         variant = entry.pop("ungulate", {})
         gaits[name] = _gait(name, {**entry, **(variant if build == "ungulate" else {})})
-    return GaitTable(gaits, _body(data["stand"]))
+    return GaitTable(gaits)
 
 
 def build_of(height: float) -> str:
@@ -162,7 +160,9 @@ def gaits_along(
     return found
 
 
-def range_notes(speed: Array, asked: Sequence[str], asking: npt.NDArray[np.int64], shoulder_height: float) -> tuple[str, ...]:
+def range_notes(
+    speed: Array, asked: Sequence[str], asking: npt.NDArray[np.int64], shoulder_height: float
+) -> tuple[str, ...]:
     """Words about gaits asked for at speeds (f,), m/s, that they are not made at, ramps left out."""
     table = load_table(build_of(shoulder_height))
     notes = []
@@ -174,8 +174,8 @@ def range_notes(speed: Array, asked: Sequence[str], asking: npt.NDArray[np.int64
         usual = float(np.median(there))
         if not low <= usual <= high:
             notes.append(
-                f"{name.capitalize()} is made at {low:.2f} to {high:.2f} m/s by an animal of {shoulder_height:.2f} m; at "
-                f"{usual:.2f} m/s it goes in {gait_for_speed(usual, shoulder_height)}"
+                f"{name.capitalize()} is made at {low:.2f} to {high:.2f} m/s by an animal of {shoulder_height:.2f} m; "
+                f"at {usual:.2f} m/s it goes in {gait_for_speed(usual, shoulder_height)}"
             )
     return tuple(notes)
 

@@ -1,4 +1,4 @@
-"""When each foot leaves the ground and lands: stride phase along a course, gaits going over into each other, starts, stops."""
+"""When each foot leaves the ground and lands: the stride's phase along a course, changes of gait, starts, stops."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _walk_rates(height: float) -> tuple[Array, Array]:
 
 
 def _without_short(gait: IntArray, strides: Array) -> IntArray:
-    """Gaits (f,) without those that would last less than a stride; they become what comes before, at the start what follows."""
+    """Gaits (f,) without those that would last less than a stride: the one before goes on."""
     edges = np.concatenate([[0], np.flatnonzero(np.diff(gait)) + 1, [len(gait)]])
     out = gait.copy()
     for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):

@@ -200,7 +200,7 @@ def _head(
     still = 1.0 - timing.moving
     glance = glances(frames, fps, rng) * settings.fidget
     nod = slow_noise(frames, fps, 2, 5.0, rng) * settings.fidget
-    turn = turn + (0.25 * timing.moving**2 + 0.75 * still) * 0.42 * glance
+    turn = turn + (0.25 * timing.moving**2 + 0.75 * still) * 0.8 * glance
     swing = rise - smoothed(rise, calm, fps)
     leaning = np.arcsin(np.clip(rot.rotate(chest, _FLAT)[:, 2], -1.0, 1.0))
     joints = (*body.neck, body.head)
