@@ -17,9 +17,9 @@ from .animal import contact_points
 from .clip import Clip
 from .gait_model.body import Body
 from .gait_model.course import Course
-from .gait_model.perform import perform_body
+from .gait_model.perform import perform_body, table_for
 from .gait_model.settings import GaitSettings
-from .gait_model.table import build_of, gait_for_speed, load_table
+from .gait_model.table import gait_for_speed
 from .gait_model.timing import timing_of
 from .gait_way import Way
 from .picture import bone_segments
@@ -278,14 +278,14 @@ class Job:
 
 
 def performer(skeleton: Skeleton, settings: GaitSettings | None = None) -> tuple[Perform, Choose]:
-    """The gait model as a stream uses it; strides do not vary, for each piece must repeat what is past.
+    """The gait model as a stream uses it: nothing varies, for each piece must repeat what is past.
 
     Raises:
         RigError: the skeleton is not four-legged or lacks a leg.
     """
     body = Body.of(skeleton)
-    settings = replace(settings or GaitSettings(), variation=0.0)
-    table = load_table(build_of(body.height) if settings.build == "auto" else settings.build)
+    settings = replace(settings or GaitSettings(), variation=0.0, fidget=0.0)
+    table = table_for(body, settings)
 
     def perform(plan: Plan, phase: float) -> tuple[Clip, Array]:
         course = Course.of(plan, body)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import bpy
 
-from .. import library
+from .. import gait_entry, library
 from ..motion.animal import shoulder_height
 from ..motion.errors import GaitsmithError
-from ..motion.gait_model.table import build_of, load_table
+from ..motion.gait_model.table import build_of, gait_for_speed, load_table
 from ..motion.schedule import AUTO, DEFAULT_SPEEDS
 from ..motion.skeleton import Skeleton
 from . import character, common
@@ -88,7 +88,7 @@ def misfit(context: bpy.types.Context, pack: library.Pack | None = None) -> str:
     if found is None or found.problem or not here or not found.legs or found.legs == here:
         return ""
     if here == 4:
-        return f'The pack "{found.title}" walks on two legs, the character has four: choose "Gait model (no pack)"'
+        return f'The pack "{found.title}" walks on two legs, the character has four: choose "{gait_entry.TITLE}"'
     return f'The pack "{found.title}" walks on four legs, the character has two: choose a pack for two legs'
 
 
@@ -99,6 +99,11 @@ def speed_range(context: bpy.types.Context, gait: str) -> tuple[float, float]:
     low = table["walk" if gait == AUTO else gait].speeds(height)[0]
     high = table["gallop" if gait == AUTO else gait].speeds(height)[1]
     return max(low, STROLL * math.sqrt(height / USUAL_HEIGHT)), high
+
+
+def gait_at(context: bpy.types.Context, speed: float) -> str:
+    """The gait an animal of the character's size takes by itself at a speed, m/s."""
+    return gait_for_speed(speed, height_of(context))
 
 
 def usual_speed(context: bpy.types.Context, action: str) -> float | None:

@@ -80,7 +80,10 @@ class BakeRun:
         if worker.error:
             print(worker.detail)  # noqa: T201 - Blender's console is where users look
             raise GaitsmithError(worker.error)
-        done = request.write(context, self._request, worker.result)
+        self._write(context, worker.result)
+
+    def _write(self, context: bpy.types.Context, result: Any) -> None:
+        done = request.write(context, self._request, result)
         self.message = done.message
         fill_report(common.settings(context), done)
 

@@ -13,11 +13,13 @@ from ..choices import FIGURE_NAMES
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import Figure, QualityReport
+from ..motion.gait_model.settings import GaitSettings
 from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
 from ..motion.picture import Picture, lifted, picture
 from ..motion.plan import Limits, Plan, make_plan
 from ..motion.schedule import AUTO, RESTS, STAND, Mark, Schedule
+from ..motion.skeleton import Skeleton
 from ..systems.synthesis import SynthesisSettings
 from . import animal, common
 from .worker import Progress
@@ -105,7 +107,7 @@ def read(context: bpy.types.Context, schedule: Schedule | None = None, pack_id: 
         synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
         frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",
         markers=chosen.markers, lifts=chosen.lifts, tolerance=tolerance_of(chosen), layer=layer_of(chosen),
-        fit_scene=chosen.fit_scene and chosen.output != "LAYER",
+        fit_scene=chosen.fit_scene and chosen.output != "LAYER", gaits=gaits_of(armature, found.rig.skeleton),
     )  # fmt: skip
     return Request(armature.name, found, settings, pack)
 
@@ -217,7 +219,6 @@ def schedule_name(schedule: Schedule) -> str:
 def create_character(context: bpy.types.Context) -> bpy.types.Object:
     """The chosen pack's character at the beginning of the path; raises `GaitsmithError`."""
     from ..scene import character
-    from ..systems import packs
 
     pack = usable_pack(animal.pack_id(context))
     return character.create_character(library.info_of(pack).skeleton, collection=context.collection)
@@ -289,6 +290,13 @@ def schedule_of(chosen: Any) -> Schedule:
     return Schedule(marks)
 
 
+def gaits_of(armature: bpy.types.Object, skeleton: Skeleton) -> GaitSettings:
+    """How the gait model moves an animal: in the manner of its own cycle, if one is kept with it."""
+    from ..scene import gait_shape
+
+    return GaitSettings(shape=gait_shape.kept(armature, skeleton)) if skeleton.four_legged else GaitSettings()
+
+
 def limits_of(context: bpy.types.Context) -> Limits:
     """What the character's body can do, as brisk as the panel says."""
     return Limits.responsive(common.settings(context).responsiveness, four_legged=animal.legs(context) == 4)
@@ -308,6 +316,8 @@ def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -
     chosen = common.settings(context)
     pack = library.find(animal.pack_id(context))
     speeds = {"speeds": pack.speeds} if pack is not None and pack.speeds is not None else {}
+    if pack is not None and pack.id == library.GAIT_MODEL:
+        speeds = {"speeds": animal.speed_range(context, AUTO)}
     limits = limits_of(context)
     schedule = schedule_of(chosen)
     if pack is not None and pack.actions:

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import blender_addon
-from blender_addon import properties, registration
+from blender_addon import gait_properties, properties, registration
 from tests.addon.fake_layout import FakeLayout
 
 
@@ -58,7 +58,7 @@ def test_a_failure_is_loud_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -
     blender_addon.register()
 
 
-@pytest.mark.parametrize("number", range(13))
+@pytest.mark.parametrize("number", range(16))
 def test_panels_draw_in_an_empty_scene(number: int) -> None:
     found = panels()
     if number >= len(found):
@@ -67,14 +67,14 @@ def test_panels_draw_in_an_empty_scene(number: int) -> None:
 
 
 def test_there_are_no_more_panels_than_are_tested() -> None:
-    assert len(panels()) <= 13
+    assert len(panels()) <= 16
 
 
 def test_every_property_and_operator_has_a_tooltip() -> None:
     for cls in operators():
         module, name = cls.bl_idname.split(".")
         assert len(getattr(getattr(bpy.ops, module), name).get_rna_type().description) > 15, cls
-    groups = [properties.GAITSMITH_PG_scene, properties.GAITSMITH_PG_mark]
+    groups = [properties.GAITSMITH_PG_scene, properties.GAITSMITH_PG_mark, gait_properties.GAITSMITH_PG_gaits]
     for group in groups:
         for prop in group.bl_rna.properties:
             if prop.identifier in {"rna_type", "name"} or prop.is_hidden or prop.type == "COLLECTION":
