@@ -31,8 +31,13 @@ Labels = npt.NDArray[np.int64]
 
 #: Less than this cannot hold a gait cycle of every foot, a turn and a stop.
 LEAST_SECONDS = 60.0
-#: Values that hardly move must not be blown up: least scale, relative to the mean of their block.
-_LEAST_SCALE = 0.2
+#: Values that hardly move must not be blown up: least scale, relative to the mean of their block ...
+_LEAST_SHARE = 0.2
+#: ... and least scale of the blocks in metres, metres a second and shares: a data set may hold one speed only.
+_LEAST: dict[str, float] = {
+    "trajectory_positions": 0.02, "trajectory_directions": 0.02, "trajectory_velocities": 0.05, "speeds": 0.05,
+    "actions": 0.1, "joint_positions": 1e-3, "joint_rotations": 5e-3, "joint_velocities": 0.02,
+}  # fmt: skip
 #: A body that turns faster than this (rad/s) moves, even in one place.
 _TURNING = 0.35
 
@@ -159,8 +164,9 @@ def _fit(frames: Tensor, inputs: Layout) -> tuple[Tensor, Tensor]:
     """Mean and scale (size,) of frames that are not normalised yet."""
     mean = frames.mean(dim=0, dtype=torch.float64).float()
     scale = frames.std(dim=0)
-    steps, turning = slice(inputs.size, inputs.size + 2), slice(inputs.size + 2, inputs.size + 3)
-    contacts = slice(inputs.size + 3, frames.shape[1])
-    for place in (*inputs.slices.values(), steps, turning, contacts):
-        scale[place] = scale[place].clamp_min(max(_LEAST_SCALE * float(scale[place].mean()), 1e-4))
+    size = inputs.size
+    places = [(inputs.slices[name], least) for name, least in _LEAST.items()]
+    places += [(slice(size, size + 2), 0.05), (slice(size + 2, size + 3), 0.05), (slice(size + 3, None), 0.1)]
+    for place, least in places:
+        scale[place] = scale[place].clamp_min(max(_LEAST_SHARE * float(scale[place].mean()), least))
     return mean, scale
