@@ -67,7 +67,11 @@ FIGURE_NAMES = {
     "liveliness_capture": "Liveliness, capture", "response": "Response", "rest": "Rest", "bake_error": "Bake error",
     "slide_leg": "Foot slide per m of leg", "penetration_leg": "Sole in ground per m of leg",
     "float_leg": "Sole off ground per m of leg", "knee_plane": "Knees off source", "pop_source": "Knee pops, source",
-    "bake_error_angle": "Bake angle error",
+    "bake_error_angle": "Bake angle error", "all_down": "All four feet down",
+    "hinges_walk": "Joint pops, walk", "hinges_trot": "Joint pops, trot", "hinges_gallop": "Joint pops, gallop",
+    "gait_wrong": "Other gait than asked", "gait_strides": "Strides judged", "gait_lag": "Footfalls off table",
+    "gait_duty": "Stances off table", "pitch_walk": "Trunk pitch, walk", "pitch_pace": "Trunk pitch, pace",
+    "pitch_trot": "Trunk pitch, trot", "pitch_canter": "Trunk pitch, canter", "pitch_gallop": "Trunk pitch, gallop",
 }  # fmt: skip
 VERDICTS = (
     ("GOOD", "good", "As good as wanted", "CHECKMARK", 0),

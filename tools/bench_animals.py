@@ -158,6 +158,16 @@ def cases(
                 yield _roomy(courses.straight(), speed, large), ground, gait, speed * size
 
 
+def share_right(reports: Sequence[QualityReport]) -> str:
+    """How many strides of all cases together are in the gait asked, in words."""
+    held = [(report["gait_strides"].value, report["gait_wrong"].value) for report in reports
+            if report.get("gait_strides") is not None]  # fmt: skip
+    strides = sum(count for count, _ in held)
+    wrong = sum(count * share / 100.0 for count, share in held)
+    percent = 100.0 * (1.0 - wrong / max(strides, 1.0))
+    return f"{strides - wrong:.0f} of {strides:.0f} strides in the gait asked ({percent:.1f}%)"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench_animals", description=__doc__)
@@ -185,6 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(marked_table(reports, COLUMNS))
     print()
     print(summary(reports))
+    print()
+    print(share_right(reports))
     print("\n".join(failures))
     if options.json:
         found = {"reports": [report.to_json() for report in reports], "failures": failures}

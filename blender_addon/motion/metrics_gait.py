@@ -20,6 +20,8 @@ from .rotations import Array
 #: An animal that is asked to move by itself may still be in its last gait, or already in the next, this near (share of
 #: the speed) to a change.
 _UNDECIDED = 0.12
+#: Fewer strides of a gait tell nothing of its timing: between two frames lies a twentieth of a galloping stride.
+LEAST = 3
 #: Whose tables there are.
 BUILDS = ("carnivore", "ungulate")
 #: A plan slower than this share of the root of g h asks for no gait.
@@ -96,16 +98,16 @@ def asked_gaits(
 def made_strides(clip: Clip, asked: Sequence[tuple[str, ...]]) -> list[MadeStride]:
     """The strides of a clip of four legs that can be held against what was asked, one entry a frame.
 
-    Left out are strides that begin within half a stride of a change of what is asked, and those before which nothing
-    is asked: gaits change within a stride or two.
+    Left out are strides that begin within a stride after a change of what is asked or end within half a stride before
+    one: gaits change within a stride or two (Blaszczyk & Dobrzecka 1989).
     """
     height = shoulder_height(clip.skeleton)
     pitch = trunk_pitch(clip)
     found = []
     for stride in strides(clip):
         first, last = round(stride.first), round(stride.last)
-        before = max(first - round(0.5 * (last - first)), 0)
-        wanted = {names[0] if names else "" for names in asked[before : last + 1]}
+        around = asked[max(2 * first - last, 0) : last + (last - first) // 2 + 1]
+        wanted = {names[0] if names else "" for names in around}
         if len(wanted) != 1 or wanted == {""}:
             continue
         names = asked[(first + last) // 2]
@@ -115,7 +117,7 @@ def made_strides(clip: Clip, asked: Sequence[tuple[str, ...]]) -> list[MadeStrid
 
 
 def timing(made: Sequence[MadeStride], height: float) -> list[GaitTiming]:
-    """The strides that are what was asked against the table, gait by gait.
+    """The strides that are what was asked against the table, gait by gait; gaits of fewer than `LEAST` are left out.
 
     Strides that lead with the other foot are held against the table's mirror image. Whether an animal gallops as dogs
     do or as horses do is its own affair: the nearer table counts.
@@ -126,18 +128,25 @@ def timing(made: Sequence[MadeStride], height: float) -> list[GaitTiming]:
     """
     own = build_of(height)
     builds = (own, *(build for build in BUILDS if build != own))
+    tables = [[load_table(build)[name] for build in builds] for name in GAITS]
+    by_gait: dict[str, list[MadeStride]] = {}
+    for entry in made:
+        if entry.right:
+            # Near a change of gait one of two would do: the one that the stride is nearer to.
+            name = min(entry.asked, key=lambda asked: min(
+                float(np.abs(_away(entry.stride, gait)).max()) for gait in tables[GAITS.index(asked)]
+            ))  # fmt: skip
+            by_gait.setdefault(name, []).append(entry)
     found = []
-    for name in GAITS:
-        chosen = [entry for entry in made if entry.right and entry.made == name]
-        if chosen:
-            found.append(min((_against(chosen, load_table(build)[name], height) for build in builds),
-                             key=lambda held: held.lag))  # fmt: skip
+    for name, gaits in zip(GAITS, tables, strict=True):
+        chosen = by_gait.get(name, [])
+        if len(chosen) >= LEAST:
+            found.append(min((_held(chosen, gait, height) for gait in gaits), key=lambda held: held.lag))
     return found
 
 
-def _against(chosen: Sequence[MadeStride], gait: Gait, height: float) -> GaitTiming:
-    own, other = gait.lags, (gait.lags[[1, 0, 3, 2]] - gait.lags[1]) % 1.0
-    away = np.stack([_nearer(entry.stride.lags, own, other) for entry in chosen])
+def _held(chosen: Sequence[MadeStride], gait: Gait, height: float) -> GaitTiming:
+    away = np.stack([_away(entry.stride, gait) for entry in chosen])
     speed = np.array([entry.stride.speed for entry in chosen])
     duty = np.stack([entry.stride.duty for entry in chosen]) - gait.duty_factor(speed, height)[:, None]
     lag = (np.array([circular_mean(column) for column in away.T]) + 0.5) % 1.0 - 0.5
@@ -162,7 +171,8 @@ def span(values: Array) -> float:
     return float(np.ptp(values - line))
 
 
-def _nearer(lags: Array, own: Array, other: Array) -> Array:
-    """Deviations (4,) of phases from the nearer of two tables, in -0.5 to 0.5."""
-    found = [(lags - table + 0.5) % 1.0 - 0.5 for table in (own, other)]
+def _away(stride: Stride, gait: Gait) -> Array:
+    """Deviations (4,) of a stride's phases from a gait's, in -0.5 to 0.5; from its mirror image if that is nearer."""
+    other = (gait.lags[[1, 0, 3, 2]] - gait.lags[1]) % 1.0
+    found = [(stride.lags - table + 0.5) % 1.0 - 0.5 for table in (gait.lags, other)]
     return min(found, key=lambda away: float(np.sum(away**2)))

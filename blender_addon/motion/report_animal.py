@@ -65,7 +65,10 @@ def gait_figures(clip: Clip, plan: Plan, times: Array) -> list[Figure]:
         return []
     wrong = next((round(entry.stride.first) for entry in made if not entry.right), None)
     share = 100.0 * float(np.mean([not entry.right for entry in made]))
-    figures = [Figure.of("gait_wrong", "Strides in another gait than asked", share, "%", 100.0 - RIGHT, wrong)]
+    figures = [
+        Figure.of("gait_wrong", "Strides in another gait than asked", share, "%", 100.0 - RIGHT, wrong),
+        Figure.of("gait_strides", "Strides held against the gait asked", len(made)),
+    ]
     each = timing(made, height)
     if each:
         figures += [

@@ -280,10 +280,11 @@ def _cut(contacts: BoolArray, short: BoolArray) -> BoolArray:
     for leg in range(contacts.shape[1]):
         for first, last in runs(contacts[:, leg]):
             most = int(_MOST_CUT * (last - first))
-            early = np.flatnonzero(short[first : first + most, leg]) if first > 0 else []
-            late = np.flatnonzero(short[last - most : last, leg]) if last < len(out) else []
-            if len(early):
+            early, late = (
+                np.flatnonzero(short[start : start + most, leg]) for start in (first, last - most)
+            )
+            if len(early) and first > 0:
                 out[first : first + int(early[-1]) + 1, leg] = False
-            if len(late):
+            if len(late) and last < len(out):
                 out[last - most + int(late[0]) : last, leg] = False
     return out

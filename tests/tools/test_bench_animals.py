@@ -12,7 +12,7 @@ from blender_addon.motion.gait_model.perform import perform
 from blender_addon.motion.plan import Plan
 from blender_addon.motion.skeleton import Skeleton
 from tests.animals import animal
-from tools.bench_animals import COLUMNS, COURSES, Runner, cases
+from tools.bench_animals import COLUMNS, COURSES, Runner, cases, share_right
 from tools.bench_courses import marked_table
 
 
@@ -49,10 +49,11 @@ def test_larger_animals_are_asked_for_more() -> None:
 @pytest.mark.parametrize("onto", [None, "horse"])
 def test_a_case_is_judged_by_every_figure_of_four_legs(onto: str | None) -> None:
     chosen = runner(onto)
-    report = chosen.run(courses.straight(5.0), "flat", "walk", 0.8 if onto is None else 1.3)
+    report = chosen.run(courses.straight(5.0 if onto is None else 14.0), "flat", "walk", 0.8 if onto is None else 1.3)
     assert report["gait_wrong"].value == 0.0
     assert report["slide_max"].mark == "good" and report["penetration_p95"].mark == "good"
     assert report["path_hips_mean"].mark == "good"
     assert report["skate_before"].measured
+    assert share_right([report]).startswith(f"{report['gait_strides'].value:.0f} of")
     text = marked_table([report], COLUMNS)
     assert "straight flat walk" in text and text.splitlines()[-1].startswith(tuple("0123456789"))
