@@ -286,6 +286,7 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     # Report of the last bake
     report: CollectionProperty(type=GAITSMITH_PG_figure)
     report_title: StringProperty(name="Last bake")
+    report_words: StringProperty(options={"HIDDEN"})
     report_all: BoolProperty(
         name="All figures", default=False, description="Show also figures that are good or have no limit",
     )

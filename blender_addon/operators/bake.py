@@ -91,7 +91,7 @@ class BakeRun:
 def fill_report(chosen: Any, done: request.Done) -> None:
     """Put the figures of a bake into the scene, for the panel Quality."""
     chosen.report.clear()
-    chosen.report_title = done.title
+    chosen.report_title, chosen.report_words = done.title, "\n".join(done.words)
     for figure in done.figures:
         row = chosen.report.add()
         row.label, row.full, row.text, row.wanted = figure.label, figure.full, figure.text, figure.wanted

@@ -14,6 +14,7 @@ from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import Figure, QualityReport
 from ..motion.gait_model.settings import GaitSettings
+from ..motion.gait_words import gait_words
 from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
 from ..motion.picture import Picture, lifted, picture
@@ -68,11 +69,12 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class Done:
-    """What a bake says when it is done."""
+    """What a bake says when it is done; ``words`` are of the motion, for the panel Quality."""
 
     message: str
     title: str
     figures: tuple[FigureRow, ...]
+    words: tuple[str, ...] = ()
 
 
 def read(context: bpy.types.Context, schedule: Schedule | None = None, pack_id: str = "") -> Request:
@@ -121,10 +123,15 @@ def solve(request: Request, progress: Progress | None = None, judged: bool = Tru
     def tell(share: float, stage: str) -> bool:
         return progress is None or progress(LOADING + (1.0 - LOADING) * share, stage)
 
-    return baking.solve(
+    solved = baking.solve(
         request.shot, system, request.settings, speeds=info.speeds, reference=info.reference or None, progress=tell,
         judged=judged,
     )  # fmt: skip
+    if solved.report is None or not solved.clip.skeleton.four_legged:
+        return solved
+    # The gait model has no capture that figures could be left out for.
+    notes = () if request.pack.id == library.GAIT_MODEL else solved.report.notes
+    return replace(solved, report=replace(solved.report, notes=(*notes, *gait_words(solved.clip))))
 
 
 def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -> Done:
@@ -140,7 +147,8 @@ def write(context: bpy.types.Context, request: Request, solved: baking.Solved) -
     text = f"{armature.name}: frames {written.frame_start} to {written.frame_end} {where} {written.action!r}"
     seconds = sum(baked.seconds.values())
     lines = [f"{text}, in {seconds:.1f} s", *baked.notes]
-    return Done("\n".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved))
+    words = baked.report.notes if baked.report is not None else ()
+    return Done("\n".join(lines), f"{written.action}, {solved.shot.title}", figure_rows(baked.report, solved), words)
 
 
 def figure_rows(report: QualityReport | None, solved: baking.Solved) -> tuple[FigureRow, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
+from ..motion.gait_analysis.diagram import LABELS
 from ..motion.picture import Picture
 from ..operators import common, flow, preview_state, training_session
 from ..scene.shot import scene_fps
@@ -103,7 +104,7 @@ def _mark_head(context: bpy.types.Context, x: float, y: float, spot: flow.Spot) 
 def _feet(found: Picture) -> tuple[tuple[str, Colour], ...]:
     """Name and colour of each foot, in the order of the contacts."""
     if found.contacts.shape[1] == len(LEG_COLOURS):
-        return tuple(zip(("LH", "RH", "LF", "RF"), LEG_COLOURS, strict=True))
+        return tuple(zip(LABELS, LEG_COLOURS, strict=True))
     return (("left", SIDES[0]), ("right", SIDES[1]))
 
 

@@ -10,13 +10,12 @@ import gpu
 import numpy as np
 from mathutils import Matrix
 
+from ..motion.gait_analysis.diagram import LABELS
 from ..motion.gait_stream import Shown, Stance
 from ..motion.picture import ring
 from ..operators import common, gait_state
 from .draw import BODY, BOX, LEG_COLOURS, MARK, SIDES, Pen, text
 
-#: Short names of the legs, in the order of `motion.animal.LEGS`.
-LEG_NAMES = ("LH", "RH", "LF", "RF")
 #: The diagram shows so many seconds before and after the present.
 BEFORE_S, AFTER_S = 2.5, 0.8
 #: Footfalls fade away in so many seconds.
@@ -109,7 +108,7 @@ def _diagram(context: bpy.types.Context, stances: Sequence[Stance], shown: Shown
                 pen.box(now + first * second, level, (last - first) * second, 0.75 * row, (red, green, blue, strength))
     pen.lines(np.array([[now, bottom - 4 * scale, 0], [now, bottom + 4 * row, 0]], np.float32), MARK, 1.0)
     pen.done()
-    for leg, name in enumerate(LEG_NAMES):
+    for leg, name in enumerate(LABELS):
         text(left - 32 * scale, bottom + (3 - leg) * row + 1, name, LEG_COLOURS[leg])
 
 

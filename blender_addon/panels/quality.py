@@ -8,7 +8,7 @@ import bpy
 
 from .. import choices
 from ..operators import common
-from .common import Sidebar, letters
+from .common import Sidebar, letters, words
 
 ICONS = {item[0]: item[3] for item in choices.VERDICTS}
 #: How many figures are ...
@@ -34,6 +34,8 @@ class GAITSMITH_PT_quality(Sidebar, bpy.types.Panel):
         layout = self.layout
         if chosen.report_title:
             layout.label(text=chosen.report_title)
+        if chosen.report_words:
+            words(layout, chosen.report_words)
         verdicts = [figure.verdict for figure in chosen.report]
         counts = ", ".join(f"{verdicts.count(v)} {COUNTED[v]}" for v in COUNTED if v in verdicts)
         worst = next((v for v in ("BAD", "LOOK", "GOOD") if v in verdicts), "NONE")

@@ -293,8 +293,11 @@ def test_along_the_path_the_gait_and_speed_of_the_preview_are_baked(scene) -> No
     scene.pack_id = "biped-lmm"  # what is previewed needs no pack
     assert bpy.ops.gaitsmith.gait_bake() == {"FINISHED"}
     assert len(scene.report) > 5
-    action = fox().animation_data.action
-    assert "trot" in action.name
+    assert "trot" in fox().animation_data.action.name
+    layout = FakeLayout()
+    panel = bpy.types.GAITSMITH_PT_quality
+    panel.draw(SimpleNamespace(layout=layout, _figure=lambda *a: panel._figure(None, *a)), bpy.context)
+    assert "Trot, " in layout.labels() and "strides of" in layout.labels()
 
 
 def test_a_bake_ends_the_preview_and_can_be_cancelled(scene) -> None:
