@@ -41,6 +41,7 @@ class BoneFinding:
         reasons: role -> why this bone; for roles without one, why not.
         problem: why it cannot walk; empty if it can.
         remedy: what to do about it.
+        certain: the problem is beyond doubt: no other reading of the bones is tried.
     """
 
     kind: str = "biped"
@@ -49,6 +50,7 @@ class BoneFinding:
     reasons: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
     remedy: str = ""
+    certain: bool = False
 
 
 class _Found:
@@ -82,6 +84,8 @@ def map_bones(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneFinding:
         if len(bones) < 4:
             continue
         found = _from_names(bones, ups)
+        if found is not None and found.certain:
+            return found
         for up in (UP, *ups):
             if found is not None and not found.problem:
                 return found
@@ -95,13 +99,18 @@ def map_bones(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneFinding:
 
 
 def _from_names(tree: BoneTree, ups: Sequence[Array]) -> BoneFinding | None:
-    legs = anchored(tree, "back") or legs_by_name(tree)
-    front = anchored(tree, "front")
+    back, front = anchored(tree, "back"), anchored(tree, "front")
+    if {len(back), len(front)} == {1, 2}:
+        return _three_legs(back, front)
+    legs = back or legs_by_name(tree)
     if len(legs) == 2:
         tree = _upright(tree, legs, ups)
         arms = front if len(front) == 2 else arms_by_name(tree)
         four = len(front) == 2 or (len(arms) == 2 and _on_all_fours(tree, legs, arms))
-        return _quadruped(tree, legs, arms, BY_SHAPE + 0.2) if four else _biped(tree, legs, arms)
+        if not four:
+            return _biped(tree, legs, arms)
+        limbs = legs_by_shape(tree)
+        return _too_many(tree, limbs) if len(limbs) > 5 else _quadruped(tree, legs, arms, BY_SHAPE + 0.2)
     if len(legs) == 1:
         side, limb = next(iter(legs.items()))
         other = "left" if side == "right" else "right"
@@ -129,12 +138,27 @@ def _from_shape(tree: BoneTree, up: Array) -> BoneFinding | None:
         return _quadruped_by_shape(tree, limbs[:4])
     if not limbs:
         return None
+    return _too_many(tree, limbs)
+
+
+def _too_many(tree: BoneTree, limbs: Sequence[Limb]) -> BoneFinding:
+    """Another number of legs than Gaitsmith can walk on."""
     names = ", ".join(repr(tree.names[limb.chain[0]]) for limb in limbs[:6])
     count = "one leg" if len(limbs) == 1 else f"{len(limbs)} legs"
     return BoneFinding(
         problem=f"The armature has {count} that reach the ground ({names}), and Gaitsmith walks on two or four",
         remedy="Map hips, legs and feet by hand",
     )
+
+
+def _three_legs(back: Mapping[str, Limb], front: Mapping[str, Limb]) -> BoneFinding:
+    """An animal of which one leg is not there, by the names of the others."""
+    pair, end = (back, "hind") if len(back) == 1 else (front, "fore")
+    side = "right" if "left" in pair else "left"
+    return BoneFinding(
+        "quadruped", problem=f"The armature has three legs: there is no {side} {end} leg, and animals walk on four",
+        remedy="Name its bones as those of the other legs, or map them by hand", certain=True,
+    )  # fmt: skip
 
 
 def _is_pair(tree: BoneTree, one: Limb, other: Limb) -> bool:

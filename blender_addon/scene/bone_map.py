@@ -155,7 +155,7 @@ def guess(tree: BoneTree, ups: Sequence[Array] = ()) -> BoneMap:
         The map; with a ``problem`` when nothing to walk on was found.
     """
     finding = map_bones(tree, ups)
-    known = roles_by_name(tree.names) if finding.kind == "biped" or finding.problem else {}
+    known = roles_by_name(tree.names) if finding.kind == "biped" else {}
     family = ""
     extra = sum(role.startswith("neck_") for role in finding.bones)
     if known and len(known) >= len(finding.bones) - extra:

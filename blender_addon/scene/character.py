@@ -11,8 +11,9 @@ from ..motion.retarget import grounded_rest
 from ..motion.skeleton import Skeleton
 from .body import body, bone_ends
 from .body_animal import animal_body
+from .bone_map import ROOT_ROLE
 from .curves import metres_per_unit
-from .rigs import Rig, read_rig
+from .rigs import Rig, keep_map, read_rig
 
 ROOT_BONE = "Root"
 #: Colours (red, green, blue) of middle, left, right, head and feet: sides are told apart at a glance.
@@ -48,6 +49,8 @@ def create_character(
     bpy.context.view_layer.objects.active = ob
     ob.select_set(True)
     _add_bones(ob, skeleton)
+    if skeleton.four_legged:
+        keep_map(ob, {**skeleton.roles, ROOT_ROLE: ROOT_BONE})
     ob.show_in_front = False
     ob.data.display_type = "STICK"
     if with_body:

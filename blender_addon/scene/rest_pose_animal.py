@@ -104,7 +104,8 @@ def _up(places: Array, number: Mapping[str, int]) -> Array:
 def _ahead(places: Array, number: Mapping[str, int]) -> Array:
     """Where the trunk points, level, whatever the legs are mapped to; from hind to fore legs without a spine."""
     far = [role for role in ("head", "neck_2", "neck") if role in number]
-    far += sorted((role for role in number if role.startswith("spine_")), reverse=True)
+    # A single bone may be anything that hangs on the pelvis.
+    far += sorted((role for role in number if role.startswith("spine_") and role != "spine_1"), reverse=True)
     hind, fore = _girdles(places, number)
     lines = [places[number[far[0]]] - places[0]] if far else []
     for line in (*lines, fore - hind):
@@ -159,7 +160,7 @@ def _floor(places: Array, world: Array, tails: Array, number: Mapping[str, int])
     ]
     reach = float(np.mean([places[chain[0], 2] for chain in legs])) - min(heights)
     lowest = min(heights)
-    # Legs without paws end well above the floor.
-    near = 0.1 if all(len(chain) > 3 for chain in legs) else 0.45
+    # Legs without paws end well above the floor, at the hock or even at the elbow.
+    near = 0.1 if all(len(chain) > 3 for chain in legs) else 2.0
     return 0.0 if -0.01 * reach <= lowest <= near * reach else lowest - 0.012 * reach
 

@@ -203,11 +203,11 @@ def test_other_numbers_of_legs_are_counted(count: int, said: str) -> None:
     assert "by hand" in caught.value.remedy
 
 
-def test_four_legs_are_found_and_a_walk_on_two_is_refused() -> None:
+def test_four_legs_are_found_by_shape_and_stand() -> None:
     ob = legged(4)
     assert guess_map(ob).kind == "quadruped"
-    with pytest.raises(RigError, match="four legs"):
-        read_rig(ob)
+    skeleton = read_rig(ob).skeleton
+    assert skeleton.four_legged and len(skeleton.feet) == 4
 
 
 def test_a_leg_named_on_one_side_only_is_said() -> None:
