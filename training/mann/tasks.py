@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from blender_addon.systems.mann_control import Blend
 from blender_addon.systems.mann_features import FUTURE, PAST, Body, pose_columns
 
+from ..roots import onward, turned
 from .data import MannData
 from .networks import MannNetwork
 
@@ -165,7 +166,7 @@ class WindowTask:
         truth = data.frames[rows, self._size : self._size + 3] * self._scale[self._size : self._size + 3]
         truth = truth + self._mean[self._size : self._size + 3]
         wanted = self._wanted_step(truth, walked.astray.detach(), data.fps)
-        astray = _onward(walked.astray, step / data.fps, truth / data.fps)
+        astray = onward(walked.astray, step / data.fps, truth / data.fps)
         seen = self._seen(data, rows + 1, astray, outputs)
         inputs = torch.cat([seen, data.frames[rows + 1, self._course.stop : self._pose.start], self._clean(outputs)], 1)
         target = self._one.targets(data, rows)
@@ -181,7 +182,7 @@ class WindowTask:
         """The true velocity as seen from the own root, and some of the way back (n, 3)."""
         back = -self.catch_up * fps
         place = truth[:, :2] + back * astray[:, :2]
-        return torch.cat([_turned(place, -astray[:, 2]), truth[:, 2:] + back * astray[:, 2:]], dim=1)
+        return torch.cat([turned(place, -astray[:, 2]), truth[:, 2:] + back * astray[:, 2:]], dim=1)
 
     def _true_course(self, data: MannData, rows: Tensor) -> Tensor:
         """True trajectories (n, 3, 12, 2)."""
@@ -191,7 +192,7 @@ class WindowTask:
     def _course_from(self, course: Tensor, astray: Tensor) -> Tensor:
         """Trajectories (n, 3, samples, 2) of the true root as seen from the own one."""
         moved = torch.cat([course[:, :1] - astray[:, None, None, :2], course[:, 1:]], dim=1)
-        return _turned(moved, -astray[:, 2, None, None])
+        return turned(moved, -astray[:, 2, None, None])
 
     def _seen(self, data: MannData, rows: Tensor, astray: Tensor, outputs: Tensor | None) -> Tensor:
         """The trajectory that goes in (n, 72), normalised: the wish, blended with the own prediction if there is any.
@@ -255,16 +256,3 @@ def joint_errors(data: MannData, error: Tensor) -> Tensor:
     place = data.outputs.slices["joint_positions"]
     scale = data.scale[data.target_columns][place]
     return (error[:, place] * scale).view(len(error), -1, 3).norm(dim=-1)
-
-
-def _turned(vectors: Tensor, angle: Tensor) -> Tensor:
-    """Horizontal vectors (..., 2) turned by angles (...)."""
-    c, s = torch.cos(angle), torch.sin(angle)
-    x, y = vectors[..., 0], vectors[..., 1]
-    return torch.stack([c * x - s * y, s * x + c * y], dim=-1)
-
-
-def _onward(astray: Tensor, step: Tensor, truth: Tensor) -> Tensor:
-    """The own root as seen from the true one, after both took their steps (n, 3)."""
-    place = astray[:, :2] + _turned(step[:, :2], astray[:, 2]) - truth[:, :2]
-    return torch.cat([_turned(place, -truth[:, 2]), astray[:, 2:] + step[:, 2:] - truth[:, 2:]], dim=1)

@@ -1,0 +1,209 @@
+"""The vectors of the Phase-Functioned Neural Network: what it is told of frame i and of its last pose, and its answer.
+
+systems.md section 3; Holden et al. 2017, section 4. Everything is in the root space of its own frame. Heights, those
+of the joints too, are counted from the `reference_height` of the ground that the body walks on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion import rotations as rot
+from ..motion.clip import BoolArray, Clip
+from ..motion.filters import derivative
+from ..motion.labels import heels_down
+from ..motion.phases import Phase
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+from .features import sample_root
+from .layout import Layout
+from .mann_features import FUTURE, PAST, SAMPLE_TIMES, clip_trajectory
+from .poses import clip_poses
+
+#: Samples of the trajectory.
+SAMPLES = PAST + FUTURE
+#: Heights are felt in the middle and this far to the left and to the right, metres.
+ASIDE = 0.25
+#: The ground's reference height is the mean of the middle heights at these samples: -20 to +20 frames.
+REFERENCE_SAMPLES = slice(PAST - 2, PAST + 3)
+#: Blocks of the input that are the pose.
+POSE_BLOCKS: tuple[str, ...] = ("joint_positions", "joint_velocities")
+#: Contacts in this order.
+CONTACTS: tuple[str, ...] = ("left_heel", "left_toe", "right_heel", "right_toe")
+#: Points (..., 2) in the world -> heights (...), metres.
+Heights = Callable[[Array], Array]
+
+
+def input_layout(joints: int, gaits: int) -> Layout:
+    """The input: trajectory, heights and gaits at 12 samples, and the pose of the frame before."""
+    return Layout.of(
+        trajectory_positions=2 * SAMPLES,
+        trajectory_directions=2 * SAMPLES,
+        trajectory_heights=3 * SAMPLES,
+        gaits=gaits * SAMPLES,
+        joint_positions=3 * joints,
+        joint_velocities=3 * joints,
+    )
+
+
+def output_layout(joints: int) -> Layout:
+    """The answer: trajectory from the next frame on, this frame's pose, the root's motion and the phase's to the next.
+
+    Joint angles are exponential maps of the joints' rotations away from rest, in root space.
+    """
+    return Layout.of(
+        trajectory_positions=2 * FUTURE,
+        trajectory_directions=2 * FUTURE,
+        joint_positions=3 * joints,
+        joint_velocities=3 * joints,
+        joint_angles=3 * joints,
+        root_velocity=2,
+        root_turning=1,
+        phase_change=1,
+        contacts=len(CONTACTS),
+    )
+
+
+def pose_columns(layout: Layout) -> slice:
+    """Where the pose lies in an input."""
+    return slice(layout.slices[POSE_BLOCKS[0]].start, layout.slices[POSE_BLOCKS[-1]].stop)
+
+
+def sample_points(positions: Array, directions: Array) -> Array:
+    """Where heights are felt (..., 3, samples, 2): under the samples (..., samples, 2), left and right of them."""
+    left = ASIDE * np.stack([-directions[..., 1], directions[..., 0]], axis=-1)
+    return np.stack([positions, positions + left, positions - left], axis=-3)
+
+
+def reference_height(heights: Array) -> Array:
+    """The height (...) that others are counted from, of heights (..., 3, samples): smooth even over stairs."""
+    return np.asarray(heights[..., 0, REFERENCE_SAMPLES].mean(axis=-1))
+
+
+def sample_heights(root: Array, fps: float, ground: Heights) -> Array:
+    """Heights (frames, 3, samples), metres in the world, under the samples around every frame of a root track."""
+    frames = np.arange(len(root))
+    world = np.stack([sample_root(root, frames + seconds * fps, fps) for seconds in SAMPLE_TIMES], axis=1)
+    return np.asarray(ground(sample_points(world[..., :2], rot.direction_of_yaw(world[..., 2]))))
+
+
+@dataclass(frozen=True)
+class PfnnFrames:
+    """A clip's frames as the network meets them, float64; the first frame has no frame before it.
+
+    Attributes:
+        trajectory: positions and directions (frames, 4 * samples), metres.
+        gaits: (frames, gaits * samples), 0 to 1.
+        pose: joint positions and velocities (frames, 6 b); positions counted from the reference height.
+        angles: exponential maps (frames, 3 b), radians.
+        steps: the root's velocity (m/s), turning and the phase's change (rad/s) to the next frame (frames, 4).
+        contacts: (frames, 4), 0 or 1.
+        heights: counted from the reference height (frames, 3 * samples), metres.
+        phase: (frames,), radians, 0 to 2 pi.
+    """
+
+    trajectory: Array
+    gaits: Array
+    pose: Array
+    angles: Array
+    steps: Array
+    contacts: Array
+    heights: Array
+    phase: Array
+
+
+def clip_frames(clip: Clip, phase: Phase, gaits: Array, heights: Array, heels: BoolArray | None = None) -> PfnnFrames:
+    """All that the network is told, and should answer, of every frame of a clip.
+
+    Args:
+        clip: the motion. phase: its phase. gaits: share of each gait shown by each frame (frames, gaits).
+        heights: from `sample_heights`, or felt by other means: (frames, 3, samples) in the world, metres.
+        heels: when heels are down (frames, 2); found from their speed and height without.
+    """
+    count = len(clip)
+    reference = reference_height(heights)
+    poses = clip_poses(clip)
+    places, turns = clip.skeleton.fk(poses.hips, poses.rotations)
+    places[..., 2] -= reference[:, None]
+    to_root = rot.inv(rot.from_yaw(clip.root[:, 2]))[:, None]
+    velocity = rot.rotate(to_root, derivative(clip.world[0], clip.fps))
+    positions, directions, _ = clip_trajectory(clip)
+    heels = heels_down(clip) if heels is None else heels
+    change = np.diff(phase.angle, append=phase.angle[-1:]) * clip.fps
+    if count > 1:
+        change[-1] = change[-2]
+    return PfnnFrames(
+        trajectory=np.concatenate([positions.reshape(count, -1), directions.reshape(count, -1)], axis=1),
+        gaits=sampled_gaits(gaits, clip.fps).reshape(count, -1),
+        pose=np.concatenate([places.reshape(count, -1), velocity.reshape(count, -1)], axis=1),
+        angles=angles_of(clip.skeleton, turns).reshape(count, -1),
+        steps=np.concatenate([poses.root_step * clip.fps, change[:, None]], axis=1),
+        contacts=np.stack([heels, clip.contacts], axis=-1).reshape(count, -1).astype(np.float64),
+        heights=(heights - reference[:, None, None]).reshape(count, -1),
+        phase=np.mod(phase.angle, 2.0 * np.pi),
+    )
+
+
+def sampled_gaits(gaits: Array, fps: float) -> Array:
+    """Gaits (frames, samples, gaits) around every frame; the ends' gaits go on."""
+    ahead = np.round(np.array(SAMPLE_TIMES) * fps).astype(np.int64)
+    rows = np.clip(np.arange(len(gaits))[:, None] + ahead, 0, len(gaits) - 1)
+    return gaits[rows]
+
+
+def angles_of(skeleton: Skeleton, turns: Array) -> Array:
+    """Exponential maps (frames, b, 3) of root-space rotations (frames, b, 4): continuous, beyond half a turn too."""
+    away = rot.unroll(rot.mul(turns, rot.inv(skeleton.rest_world[1])))
+    length = np.linalg.norm(away[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(length, away[..., :1])
+    # So near to rest an exponential map is twice the quaternion's vector.
+    return np.asarray(np.where(length > 1e-9, angle / np.maximum(length, 1e-9), 2.0) * away[..., 1:])
+
+
+def rotations_of(skeleton: Skeleton, angles: Array) -> Array:
+    """Rotations in root space (..., b, 4) of exponential maps (..., b, 3): the inverse of `angles_of`."""
+    return np.asarray(rot.mul(rot.exp(angles), skeleton.rest_world[1]))
+
+
+class RestBody:
+    """Positions of all joints from exponential maps, without a loop over joints, for one skeleton.
+
+    Args:
+        skeleton: whose offsets hold.
+
+    Attributes:
+        joints: how many. parents: (b,), the hips their own. arms: bones in the rest pose (b, 3), root space, metres.
+        chain: (b, b), row j with ones at the joints whose arms lead from the hips to joint j.
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.joints = len(skeleton)
+        self.parents: npt.NDArray[np.int64] = np.array([0, *skeleton.parents[1:]], dtype=np.int64)
+        places = skeleton.rest_world[0]
+        self.arms = places - places[self.parents]
+        self.chain = np.zeros((self.joints, self.joints))
+        for joint in range(1, self.joints):
+            self.chain[joint] = self.chain[self.parents[joint]]
+            self.chain[joint, joint] = 1.0
+
+    def positions(self, hips: Array, angles: Array) -> Array:
+        """Joint positions (..., b, 3), metres, of the hips' (..., 3) and exponential maps (..., b, 3)."""
+        vector = angles[..., self.parents, :]
+        angle = np.sqrt(np.sum(vector * vector, axis=-1, keepdims=True))
+        # Rodrigues: v + sin(a)/a (w x v) + (1 - cos a)/a^2 (w x (w x v)).
+        first = np.sinc(angle / np.pi)
+        second = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+        once = _cross(vector, np.broadcast_to(self.arms, vector.shape))
+        arms = self.arms + first * once + second * _cross(vector, once)
+        return np.asarray(self.chain @ arms + hips[..., None, :])
+
+
+def _cross(a: Array, b: Array) -> Array:
+    found = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        found[..., x] = a[..., y] * b[..., z] - a[..., z] * b[..., y]
+    return found
