@@ -31,6 +31,8 @@ _UNDER_HIP, _UNDER_BLADE, _UNDER_SHOULDER = 0.1, 0.27, 0.6
 _HIGHEST, _FOLDED = 0.42, 0.32
 #: The paw begins to peel off this share of the swing's duration before it leaves.
 _PEEL = 0.45
+#: ... but no earlier than this share of the stance before its end.
+_PEEL_LATEST = 0.75
 #: The paw is flat again this share of the swing before landing.
 _FLAT = 0.06
 #: A foot is well in the air after, and before the last, this share of its swing.
@@ -184,44 +186,45 @@ def _stance(track: Array, still: npt.NDArray[np.bool_], land: float | None, lift
 def _walk(
     out: FootPaths, leg: int, swings: list[Swing], spots: list[Array], numbers: Array, duty: Array, body: Body,
     settings: GaitSettings, rng: np.random.Generator,
-) -> None:
+) -> None:  # fmt: skip
     """Write one foot's stances and swings."""
-    frames = len(out.contact)
-    foot = body.limbs[leg].foot
+    frames = np.arange(len(out.contact))
+    places = np.stack(spots)
+    lift, land = (np.array([getattr(swing, name) for swing in swings]) for name in ("lift", "land"))
+    # The swing that a frame belongs to, or that comes next; after the last one there is none.
+    which = np.searchsorted(land, frames, side="right")
+    lasts, amid = land - lift, 0.5 * (lift + land)
+    follows = np.minimum(which + 1, len(spots) - 1)
+    out.position[:, leg, :2], out.yaw[:, leg] = places[which, :2], places[which, 2]
+    if len(lasts) == 0:
+        return
+    middle = np.clip(amid, 0, len(frames) - 1).astype(np.int64)
+    vary = 1.0 + np.clip(rng.standard_normal(len(lasts)), -2.0, 2.0) * 2.0 * settings.variation
+    step = np.linalg.norm(np.diff(places[:, :2], axis=0), axis=1) / body.height
+    # Small closing steps lift the foot less.
+    vary = vary * np.minimum(1.0, 0.35 + step)
     end = "hind" if leg < 2 else "fore"
-    heights = numbers[:, BODY.index(f"lift_{end}")] * body.height
-    folds = np.radians(numbers[:, BODY.index(f"fold_{end}")])
-    for number, spot in enumerate(spots):
-        first = 0 if number == 0 else max(int(np.ceil(swings[number - 1].land)), 0)
-        last = frames if number == len(swings) else int(np.ceil(swings[number].lift))
-        out.position[first : max(last, 0), leg, :2] = spot[:2]
-        out.yaw[first : max(last, 0), leg] = spot[2]
-    bends = foot.toe != foot.ankle
-    for number, swing in enumerate(swings):
-        lasts = swing.land - swing.lift
-        lead = _PEEL * lasts
-        rows = np.arange(max(int(np.ceil(swing.lift - lead)), 0), min(int(np.ceil(swing.land)), frames))
-        if len(rows) == 0:
-            continue
-        part = (rows - swing.lift) / lasts
-        middle = int(np.clip(0.5 * (swing.lift + swing.land), 0, frames - 1))
-        vary = 1.0 + float(np.clip(rng.standard_normal(), -2.0, 2.0)) * 2.0 * settings.variation
-        step = float(np.linalg.norm((spots[number + 1] - spots[number])[:2])) / body.height
-        # Small closing steps lift the foot less.
-        small = min(1.0, 0.35 + step)
-        flying = part >= 0.0
-        way = part[flying]
-        air = rows[flying]
-        moved = _eased(way, float(np.interp(duty[middle], *_EASE)))
-        out.position[air, leg, :2] = spots[number][:2] + moved[:, None] * (spots[number + 1] - spots[number])[:2]
-        out.position[air, leg, 2] = heights[middle] * vary * small * _bump(way, 0.0, _HIGHEST, 1.0)
-        out.yaw[air, leg] = spots[number][2] + moved * (spots[number + 1] - spots[number])[2]
-        out.contact[air, leg] = False
-        out.air[air, leg] = _smooth(way / _AIRBORNE) * _smooth((1.0 - way) / _AIRBORNE)
-        if bends:
-            fold = folds[middle] * vary * small
-            out.peel[rows, leg] = fold * _bump(part, -_PEEL, _FOLDED, 1.0 - _FLAT)
-            out.curl[air, leg] = fold * _bump(way, 0.0, _FOLDED, 1.0 - _FLAT)
+    height = numbers[middle, BODY.index(f"lift_{end}")] * body.height * vary
+    fold = np.radians(numbers[middle, BODY.index(f"fold_{end}")]) * vary
+    ramp = np.interp(duty[middle], *_EASE)
+    # A paw does not peel off before the stance is under way.
+    stance = lift - np.concatenate([[-np.inf], land[:-1]])
+    peel = np.minimum(_PEEL, _PEEL_LATEST * stance / lasts)
+    near = (frames >= (lift - peel * lasts)[np.minimum(which, len(lasts) - 1)]) & (which < len(lasts))
+    rows, of = frames[near], which[near]
+    part = (rows - lift[of]) / lasts[of]
+    flying = part >= 0.0
+    if body.limbs[leg].foot.toe != body.limbs[leg].foot.ankle:
+        out.peel[rows, leg] = fold[of] * _bump(part, -peel[of], _FOLDED, 1.0 - _FLAT)
+        out.curl[rows[flying], leg] = fold[of][flying] * _bump(part[flying], 0.0, _FOLDED, 1.0 - _FLAT)
+    air, of, way = rows[flying], of[flying], part[flying]
+    moved = _eased(way, ramp[of])
+    going = places[follows[air]] - places[which[air]]
+    out.position[air, leg, :2] += moved[:, None] * going[:, :2]
+    out.yaw[air, leg] += moved * going[:, 2]
+    out.position[air, leg, 2] = height[of] * _bump(way, 0.0, _HIGHEST, 1.0)
+    out.contact[air, leg] = False
+    out.air[air, leg] = _smooth(way / _AIRBORNE) * _smooth((1.0 - way) / _AIRBORNE)
 
 
 def _smooth(x: Array) -> Array:
@@ -230,7 +233,7 @@ def _smooth(x: Array) -> Array:
     return np.asarray(x * x * x * (10.0 + x * (6.0 * x - 15.0)))
 
 
-def _eased(x: Array, ramp: float) -> Array:
+def _eased(x: Array, ramp: Array) -> Array:
     """Way from 0 to 1 at a constant speed but for smooth ramps of that share of the time at both ends."""
     x = np.clip(x, 0.0, 1.0)
     up, down = np.minimum(x / ramp, 1.0), np.minimum((1.0 - x) / ramp, 1.0)
@@ -239,6 +242,6 @@ def _eased(x: Array, ramp: float) -> Array:
     return np.asarray(steady / (1.0 - ramp))
 
 
-def _bump(x: Array, begin: float, top: float, end: float) -> Array:
+def _bump(x: Array, begin: Array | float, top: float, end: float) -> Array:
     """From 0 at ``begin`` to 1 at ``top`` and back to 0 at ``end``, minimum jerk each way."""
     return np.where(x < top, _smooth((x - begin) / (top - begin)), _smooth((end - x) / (end - top)))

@@ -23,7 +23,7 @@ from .timing import Timing, timing_of
 from .trunk import girdles_of, trunk_of
 
 #: So often feet are lifted early or set down late where legs do not reach: a stance made shorter stands elsewhere.
-_GIVEN = 2
+_GIVEN = 3
 
 
 def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None) -> Clip:
@@ -51,7 +51,7 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None
     numbers = _numbers(timing, table, settings.shape if shape is not None else None, shape)
     feet = foot_paths(course, timing, body, numbers, settings)
     girdles = girdles_of(course, timing, body, numbers, settings, shape)
-    trunk = trunk_of(course, timing, body, girdles, settings, shape)
+    trunk = trunk_of(course, timing, body, girdles, settings, shape, whole=False)
     hind, fore, steeper = lowered(body, course, trunk, feet)
     girdles = replace(girdles, rise_hind=girdles.rise_hind - hind, rise_fore=girdles.rise_fore - fore)
     trunk = trunk_of(course, timing, body, girdles, settings, shape)

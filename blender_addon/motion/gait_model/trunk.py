@@ -125,9 +125,13 @@ def girdles_of(
 
 
 def trunk_of(
-    course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings, shape: ShapeMotion | None
-) -> Trunk:
-    """The trunk's pose: its own shape first, then laid with the middles of hips and shoulders onto the course."""
+    course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings, shape: ShapeMotion | None,
+    *, whole: bool = True,
+) -> Trunk:  # fmt: skip
+    """The trunk's pose: its own shape first, then laid with the middles of hips and shoulders onto the course.
+
+    Not ``whole``: what legs hang on only, head and tail as at rest.
+    """
     frames = len(course)
     turns = np.zeros((frames, len(body.skeleton), 4))
     turns[..., 0] = 1.0
@@ -148,6 +152,9 @@ def trunk_of(
     height = 0.5 * (body.pelvis[2] + body.chest[2]) + rise
     middle = np.concatenate([course.root[:, :2] + side, height[:, None]], axis=1)
     hips = middle - 0.5 * (pelvis + chest)
+    if not whole:
+        _inherit(turns, body, {0, *body.spine}, shape)
+        return Trunk(hips, turns, _place(turns, hips, body), shape is not None)
     _head(turns, course, timing, body, girdles, settings)
     _tail(turns, hips, course, timing, body, girdles, settings)
     free = (*body.neck, *([body.head] if body.head >= 0 else []), *body.tail)
