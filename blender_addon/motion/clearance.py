@@ -37,7 +37,7 @@ _SINK, _FLOAT = 0.0035, 0.008
 #: Corrections of a standing foot up to this follow the ground at once, metres; what is beyond only below so many Hz.
 _TOUCH, _LEAP_CUTOFF = 0.007, 5.0
 #: Ground that falls by more than the second this far ahead of a heel is a riser behind it, both metres.
-_AT_RISER, _RISER = 0.03, 0.05
+_AT_RISER, _RISER = 0.03, 0.022
 #: Furthest that toes bend up out of the floor, radians.
 _MAX_TOE = np.radians(60.0)
 

@@ -89,10 +89,11 @@ def _sole_normals(terrain: Terrain, spots: Array, ahead: Array, heel_length: flo
     share = np.linspace(0.125, 1.0, 8)
     under = middle - terrain.height(spots - heel_length * share[:, None, None] * ahead)
     behind = under[-1] / heel_length
-    half = (middle - terrain.height(spots - 0.5 * heel_length * ahead)) / (0.5 * heel_length)
-    close = (terrain.height(spots + 0.02 * ahead) - terrain.height(spots - 0.04 * ahead)) / 0.06
+    half = under[3] / (0.5 * heel_length)
+    close = (terrain.height(spots + _NEAR * ahead) - terrain.height(spots - _NEAR * ahead)) / (2.0 * _NEAR)
     even = np.abs(under - share[:, None] * under[-1]).max(axis=0) < 0.015
-    along = np.where(even, behind, np.where(np.abs(half - close) < 0.25, half, close))
+    near = np.abs(under[:4] - 2.0 * share[:4, None] * under[3]).max(axis=0) < 0.0075
+    along = np.where(even, behind, np.where(near, half, close))
     across = (terrain.height(spots + _HALF_WIDTH * left) - terrain.height(spots - _HALF_WIDTH * left)) / (
         2.0 * _HALF_WIDTH
     )

@@ -370,6 +370,9 @@ def test_big_shoes_stand_on_their_stair_and_not_on_the_riser_behind(first: float
     height = soles(planted.clip, down)
     standing_on = planted.contacts
     assert np.percentile(height[standing_on].min(axis=-1), 5) > -0.005
+    along = np.stack([np.zeros(30), -np.linspace(first + 0.1, first + 1.5, 30)], axis=-1)
+    holds = find_footholds(down, along, np.zeros(30), 0.262, 0.1)
+    assert np.degrees(np.arccos(holds.normals[:, 2])).max() < 1.0, "level between two edges"
     # The made-up walk raises its balls by 12 cm while it rolls over its toes; a riser is 18 cm more.
     assert height[..., 1][standing_on].max() < 0.14
 
