@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 
+from blender_addon.motion import rotations as rot  # noqa: E402
 from blender_addon.motion.dataset import Dataset  # noqa: E402
 from blender_addon.motion.errors import Cancelled, DatasetError, PackError  # noqa: E402
 from blender_addon.systems import mann as mann_system  # noqa: E402
@@ -20,6 +21,7 @@ from blender_addon.systems.protocol import Wish  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from training.lmm.run import Limits  # noqa: E402
 from training.mann import export  # noqa: E402
+from training.mann.body import TorchBody  # noqa: E402
 from training.mann.data import MannData, action_labels, check_enough  # noqa: E402
 from training.mann.networks import Experts, MannNetwork  # noqa: E402
 from training.mann.run import MannRun  # noqa: E402
@@ -124,6 +126,17 @@ def test_targets_are_the_next_frame_and_the_step_to_it(dataset, data):
     assert np.allclose(get(found, "contacts"), truth.contacts[rows + 1], atol=1e-5)
 
 
+def test_the_skeleton_in_torch_agrees_with_the_run_times():
+    clip = roam(1.0, 1.1, 0.3)
+    skeleton, (places, turns) = clip.skeleton, clip.world
+    body = TorchBody(skeleton)
+    axes = body.axes(torch.from_numpy(rot.to_6d(turns).reshape(len(clip), -1)).float() * 1.3)
+    found = body.positions(torch.from_numpy(clip.hips).float(), axes)
+    assert np.allclose(found.numpy(), places, atol=1e-5)
+    balls = [places[:, foot.ankle] + rot.rotate(turns[:, foot.ankle], foot.ball) for foot in skeleton.feet]
+    assert np.allclose(body.balls(found, axes).numpy(), np.stack(balls, axis=1), atol=1e-5)
+
+
 class Truth(torch.nn.Module):
     """In place of a network: gives the true answers, and remembers what went in."""
 
@@ -141,10 +154,11 @@ def test_a_window_of_true_answers_has_no_error_and_goes_in_as_it_was_learned(dat
     rows = torch.tensor([70, 100, 500])
     truth = Truth(StepTask(data, network_for(data), 8), rows)
     task = WindowTask(data, truth, 4, 8)
-    walked = Walked(data.frames[rows, : data.inputs.size], torch.zeros(3, 3))
+    inputs = data.frames[rows, : data.inputs.size]
+    walked = Walked(inputs, torch.zeros(3, 3), task._balls(inputs))
     for frame in range(8):
-        walked, error = task._frame(data, rows + frame, walked)
-        assert error.abs().max() < 2e-3
+        walked, terms, error = task._frame(data, rows + frame, walked)
+        assert error.abs().max() < 2e-3 and terms.max() < 1e-3
         assert (walked.inputs - data.frames[rows + frame + 1, : data.inputs.size]).abs().max() < 5e-3
         assert walked.astray.abs().max() < 1e-4
 
@@ -165,10 +179,10 @@ def test_a_small_set_is_learned_by_heart(data, stage, tmp_path):
     network = network_for(data, hidden=48)
     task = StepTask(data, network, 32) if stage == "steps" else WindowTask(data, network, 8, 4)
     generator = torch.Generator().manual_seed(7)
-    first = float(task.losses(generator).detach())
+    first = float(task.losses(generator).detach()[0])
     Trainer(task, StageSettings(1, 32, 1, 3e-3), Budget(iterations=300), 1, tmp_path / "c", Watch()).run(False)
     # Windows begin astray and with noise on the pose, which cannot be learned away.
-    assert float(task.losses(generator).detach()) < (0.2 if stage == "steps" else 0.4) * first
+    assert float(task.losses(generator).detach()[0]) < (0.2 if stage == "steps" else 0.5) * first
 
 
 def test_warm_restarts_double_and_end_with_the_run():

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from blender_addon.systems.mann_control import Blend
-from blender_addon.systems.mann_features import FUTURE, PAST, Body, pose_columns
+from blender_addon.systems.mann_features import FUTURE, PAST, pose_columns
 
-from ..roots import onward, turned
+from ..roots import carried, onward, turned
+from .body import TorchBody
 from .data import MannData
 from .networks import MannNetwork
 
@@ -18,6 +19,8 @@ from .networks import MannNetwork
 _ASTRAY_M, _ASTRAY_RAD = 0.03, 0.04
 #: Windows grow from this many frames to their full length during the first share of their stage.
 _SHORTEST, _GROWING = 3, 0.5
+#: Errors of the feet's speed count by this many metres a second; of feet in the air so much less.
+_SLIP, _SWINGING = 0.3, 0.1
 
 
 class StepTask:
@@ -84,10 +87,16 @@ class StepTask:
 
 @dataclass(frozen=True)
 class Walked:
-    """Where a window's characters are: input (n, in) normalised, and the own root as seen from the true one (n, 3)."""
+    """Where a window's characters are.
+
+    Attributes:
+        inputs: the next input, normalised (n, in). astray: the own root as seen from the true one (n, 3).
+        balls: of the feet, in the own root space (n, feet, 3), metres.
+    """
 
     inputs: Tensor
     astray: Tensor
+    balls: Tensor
 
 
 class WindowTask:
@@ -105,7 +114,8 @@ class WindowTask:
 
     name = "windows"
     unit = "cm"
-    terms: tuple[str, ...] = ("error",)
+    #: All outputs; joints as the skeleton puts them; the feet's movement over the ground, those that stand above all.
+    terms: tuple[str, ...] = ("error", "joints", "feet")
 
     def __init__(
         self, data: MannData, network: MannNetwork, batch: int, window: int, noise: float = 0.0,
@@ -124,11 +134,10 @@ class WindowTask:
             torch.from_numpy(blend.weights(tau)[:, 0]) for tau in (blend.position, blend.direction, blend.velocity)
         ]).float()  # fmt: skip
         self._share = shares[None, :, :, None]
-        body = Body(data.skeleton)
-        self._parents, self._joints = torch.from_numpy(body.parents), body.joints
-        self._offsets = torch.from_numpy(body.offsets).float()
-        self._chain = torch.from_numpy(body.chain).float()
+        self._body = TorchBody(data.skeleton)
         columns = data.target_columns
+        placed = slice(self._pose.start, self._pose.start + 9 * len(data.skeleton))
+        self._placed_mean, self._placed_scale = self._mean[placed], self._scale[placed]
         self._out_mean, self._out_scale = self._mean[columns], self._scale[columns]
 
     def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
@@ -144,12 +153,13 @@ class WindowTask:
         inputs[:, self._pose] += sigma * torch.randn((batch, width), generator=random)
         astray = torch.randn((batch, 3), generator=random) * torch.tensor([_ASTRAY_M, _ASTRAY_M, _ASTRAY_RAD])
         inputs = torch.cat([self._seen(self.data, rows, astray, None), inputs[:, self._course.stop :]], dim=1)
-        walked = Walked(inputs, astray)
-        total = torch.zeros(())
+        walked = Walked(inputs, astray, self._balls(inputs))
+        total = torch.zeros(3)
         for frame in range(length):
-            walked, error = self._frame(self.data, rows + frame, walked)
-            total = total + error.square().mean()
-        return (total / length)[None]
+            walked, terms, _ = self._frame(self.data, rows + frame, walked)
+            # Noise on the first pose is no movement.
+            total = total + (terms if frame > 0 else terms * torch.tensor([1.0, 1.0, 0.0]))
+        return total / length
 
     def _windows(self, data: MannData, length: int) -> Tensor:
         key = length if data is self.data else -length
@@ -157,26 +167,58 @@ class WindowTask:
             self._starts[key] = data.windows(length + 1)
         return self._starts[key]
 
-    def _frame(self, data: MannData, rows: Tensor, walked: Walked) -> tuple[Walked, Tensor]:
-        """One frame on from the frames ``rows``, and the error of the answer (n, out), normalised."""
+    def _frame(self, data: MannData, rows: Tensor, walked: Walked) -> tuple[Walked, Tensor, Tensor]:
+        """One frame on from the frames ``rows``; the loss terms (3,), and the error of the outputs, normalised."""
         answer = self.network(walked.inputs)
         outputs = answer * self._out_scale + self._out_mean
         places = data.outputs.slices
-        step = torch.cat([outputs[:, places["root_velocity"]], outputs[:, places["root_turning"]]], dim=1)
+        step = torch.cat([outputs[:, places["root_velocity"]], outputs[:, places["root_turning"]]], dim=1) / data.fps
         truth = data.frames[rows, self._size : self._size + 3] * self._scale[self._size : self._size + 3]
-        truth = truth + self._mean[self._size : self._size + 3]
-        wanted = self._wanted_step(truth, walked.astray.detach(), data.fps)
-        astray = onward(walked.astray, step / data.fps, truth / data.fps)
+        truth = (truth + self._mean[self._size : self._size + 3]) / data.fps
+        astray = onward(walked.astray, step, truth)
+        positions, axes = self._set_on_skeleton(outputs)
+        placed = torch.cat([positions.flatten(1), axes[:, :, :2].flatten(1)], dim=1)
+        pose = [(placed - self._placed_mean) / self._placed_scale, answer[:, places["joint_velocities"]]]
         seen = self._seen(data, rows + 1, astray, outputs)
-        inputs = torch.cat([seen, data.frames[rows + 1, self._course.stop : self._pose.start], self._clean(outputs)], 1)
+        inputs = torch.cat([seen, data.frames[rows + 1, self._course.stop : self._pose.start], *pose], dim=1)
+        balls = self._body.balls(positions, axes)
+        error = answer - self._target(data, rows, walked.astray.detach(), astray.detach(), truth)
+        size = 3 * self._body.joints
+        joints = (pose[0][:, :size] - data.frames[rows + 1, self._pose][:, :size]).square().mean()
+        slip = carried(balls, step) - walked.balls - self._true_slip(data, rows, truth, walked.astray.detach())
+        down = data.frames[rows + 1, self._size + 3 :] * self._scale[self._size + 3 :] + self._mean[self._size + 3 :]
+        weight = (_SWINGING + (1.0 - _SWINGING) * down)[:, :, None]
+        feet = (weight * (slip * (data.fps / _SLIP)) ** 2).mean()
+        return Walked(inputs, astray, balls), torch.stack([error.square().mean(), joints, feet]), error
+
+    def _target(self, data: MannData, rows: Tensor, before: Tensor, after: Tensor, truth: Tensor) -> Tensor:
+        """What the outputs should be, normalised, for who is astray ``before`` and ``after`` the frame (n, 3)."""
         target = self._one.targets(data, rows)
-        place = slice(places["root_velocity"].start, places["root_turning"].stop)
+        place = slice(data.outputs.slices["root_velocity"].start, data.outputs.slices["root_turning"].stop)
+        wanted = self._wanted_step(truth * data.fps, before, data.fps)
         target[:, place] = (wanted - self._out_mean[place]) / self._out_scale[place]
-        with torch.no_grad():
-            course = self._course_from(self._true_course(data, rows + 1)[:, :, PAST:], astray.detach()).flatten(1)
+        course = self._course_from(self._true_course(data, rows + 1)[:, :, PAST:], after).flatten(1)
         end = course.shape[1]
         target[:, :end] = (course - self._out_mean[:end]) / self._out_scale[:end]
-        return Walked(inputs, astray), answer - target
+        return target
+
+    def _set_on_skeleton(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Joint positions (n, b, 3) and axes (n, b, 3, 3) of outputs that are not normalised, as at run time."""
+        places = self.data.outputs.slices
+        axes = self._body.axes(outputs[:, places["joint_rotations"]])
+        return self._body.positions(outputs[:, places["joint_positions"]][:, :3], axes), axes
+
+    def _balls(self, inputs: Tensor) -> Tensor:
+        """The feet (n, feet, 3) of inputs, normalised."""
+        pose = inputs[:, self._pose][:, : 9 * self._body.joints] * self._placed_scale + self._placed_mean
+        positions = pose[:, : 3 * self._body.joints].view(len(pose), -1, 3)
+        return self._body.balls(positions, self._body.axes(pose[:, 3 * self._body.joints :].contiguous()))
+
+    def _true_slip(self, data: MannData, rows: Tensor, truth: Tensor, astray: Tensor) -> Tensor:
+        """How the feet truly move over the ground (n, feet, 3), metres, as seen from the own root."""
+        before, after = (self._balls(data.frames[at, : self._size]) for at in (rows, rows + 1))
+        moved = carried(after, truth) - before
+        return torch.cat([turned(moved[..., :2], -astray[:, 2:]), moved[..., 2:]], dim=-1)
 
     def _wanted_step(self, truth: Tensor, astray: Tensor, fps: float) -> Tensor:
         """The true velocity as seen from the own root, and some of the way back (n, 3)."""
@@ -209,23 +251,6 @@ class WindowTask:
         course = torch.cat([course[:, :, :PAST], future], dim=2)
         return (course.flatten(1) - self._mean[self._course]) / self._scale[self._course]
 
-    def _clean(self, outputs: Tensor) -> Tensor:
-        """The pose set on the skeleton, as `systems.mann` does it, normalised (n, 12 b)."""
-        count, joints = len(outputs), self._joints
-        places = self.data.outputs.slices
-        raw = outputs[:, places["joint_rotations"]].view(count, joints, 2, 3)
-        x = nn.functional.normalize(raw[:, :, 0], dim=-1, eps=1e-6)
-        y = raw[:, :, 1]
-        y = nn.functional.normalize(y - (x * y).sum(-1, keepdim=True) * x, dim=-1, eps=1e-6)
-        axes = torch.stack([x, y, torch.linalg.cross(x, y)], dim=2)
-        arms = (axes.index_select(1, self._parents) * self._offsets[None, :, :, None]).sum(dim=2)
-        hips = outputs[:, places["joint_positions"]].view(count, joints, 3)[:, :1]
-        found = self._chain @ arms + hips
-        pose = torch.cat(
-            [found.flatten(1), axes[:, :, :2].flatten(1), outputs[:, places["joint_velocities"]]], dim=1
-        )  # fmt: skip
-        return (pose - self._mean[self._pose]) / self._scale[self._pose]
-
     @torch.no_grad()
     def validate(self) -> float | None:
         """Mean joint error at the end of half a second on its own on held-out frames, root space, centimetres."""
@@ -236,10 +261,11 @@ class WindowTask:
         if len(rows) == 0:
             return None
         rows = rows[torch.linspace(0, len(rows) - 1, min(256, len(rows))).long()]
-        walked = Walked(self.held_out.frames[rows, : self._size], torch.zeros(len(rows), 3))
+        inputs = self.held_out.frames[rows, : self._size]
+        walked = Walked(inputs, torch.zeros(len(rows), 3), self._balls(inputs))
         self.network.eval()
         for frame in range(length):
-            walked, error = self._frame(self.held_out, rows + frame, walked)
+            walked, _, error = self._frame(self.held_out, rows + frame, walked)
         self.network.train()
         return 100.0 * float(joint_errors(self.data, error).mean())
 
