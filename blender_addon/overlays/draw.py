@@ -152,7 +152,8 @@ class Pen:
 
     def __init__(self, context: bpy.types.Context, flat: bool = False) -> None:
         self._thick = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-        self._plain = gpu.shader.from_builtin("UNIFORM_COLOR")
+        self._many = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
+        self._plain = gpu.shader.from_builtin("SMOOTH_COLOR")
         self._viewport = (context.region.width, context.region.height)
         self._flat = flat
         gpu.state.blend_set("ALPHA")
@@ -181,13 +182,35 @@ class Pen:
         if in_front and not self._flat:
             gpu.state.depth_test_set("LESS_EQUAL")
 
+    def many(self, points: Any, colours: Any, width: float, in_front: bool = False) -> None:
+        """Pairs of points (2n, 3), each point with its colour (2n, 4), at once."""
+        if in_front and not self._flat:
+            gpu.state.depth_test_set("NONE")
+        content = {
+            "pos": np.ascontiguousarray(points, np.float32), "color": np.ascontiguousarray(colours, np.float32)
+        }
+        batch = batch_for_shader(self._many, "LINES", content)
+        self._many.bind()
+        self._many.uniform_float("viewportSize", self._viewport)
+        self._many.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
+        batch.draw(self._many)
+        if in_front and not self._flat:
+            gpu.state.depth_test_set("LESS_EQUAL")
+
     def box(self, left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
         """A filled rectangle on the screen."""
-        right, top = left + width, bottom + height
-        corners = [(left, bottom, 0), (right, bottom, 0), (right, top, 0), (left, top, 0)]
-        batch = batch_for_shader(self._plain, "TRIS", {"pos": corners}, indices=[(0, 1, 2), (0, 2, 3)])
+        self.boxes([(left, bottom, width, height, colour)])
+
+    def boxes(self, boxes: Sequence[tuple[float, float, float, float, Colour]]) -> None:
+        """Filled rectangles on the screen: left, bottom, width, height, colour; later ones over earlier ones."""
+        places, colours, corners = [], [], []
+        for number, (left, bottom, width, height, colour) in enumerate(boxes):
+            right, top = left + width, bottom + height
+            places += [(left, bottom, 0), (right, bottom, 0), (right, top, 0), (left, top, 0)]
+            colours += [colour] * 4
+            corners += [(4 * number, 4 * number + 1, 4 * number + 2), (4 * number, 4 * number + 2, 4 * number + 3)]
+        batch = batch_for_shader(self._plain, "TRIS", {"pos": places, "color": colours}, indices=corners)
         self._plain.bind()
-        self._plain.uniform_float("color", colour)
         batch.draw(self._plain)
 
     def done(self) -> None:

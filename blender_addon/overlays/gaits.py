@@ -38,26 +38,30 @@ def draw_world() -> None:
     gpu.matrix.push()
     gpu.matrix.multiply_matrix(Matrix(stage.matrix(shown.root).tolist()))
     if common.settings(context).gaits.show_footfalls:
-        _footfalls(pen, stream.stances, shown, stage.paw, stream.fps)
-    for side, colour in enumerate((*SIDES, BODY)):
-        bones = shown.body.reshape(-1, 2, 3)[stage.sides == side]
-        if len(bones):
-            pen.lines(bones.reshape(-1, 3), colour, 3.0, in_front=True)
+        points, colours, standing = footfalls(stream.stances, shown, stage.paw, stream.fps)
+        for width, chosen in ((3.5, standing), (1.5, ~standing)):
+            if chosen.any():
+                pen.many(points[chosen].reshape(-1, 3), colours[chosen].reshape(-1, 4), width)
+    pen.many(shown.body, np.repeat(np.array((*SIDES, BODY))[stage.sides], 2, axis=0), 3.0, in_front=True)
     gpu.matrix.pop()
     pen.done()
 
 
-def _footfalls(pen: Pen, stances: Sequence[Stance], shown: Shown, paw: float, fps: float) -> None:
-    """Rings where feet stand and have stood: those that stand are bold, older ones fade."""
-    for stance in stances:
-        age = (shown.frame - stance.last) / fps
-        if stance.first > shown.frame or age > FADE_S:
-            continue
-        red, green, blue, _ = LEG_COLOURS[stance.leg]
-        stands = age <= 0.0
-        strength = 1.0 if stands else 0.7 * (1.0 - age / FADE_S)
-        place = stance.place - [shown.root[0], shown.root[1], 0.0]
-        pen.strip(ring(place, paw), (red, green, blue, strength), 3.5 if stands else 1.5)
+def footfalls(stances: Sequence[Stance], shown: Shown, paw: float, fps: float) -> tuple[Any, Any, Any]:
+    """Rings where feet stand and have stood, older ones fainter.
+
+    Returns:
+        pairs of points (n, 2 * corners, 3) from the root's place, their colours (n, 2 * corners, 4), and which of
+        the rings are of feet that stand (n,).
+    """
+    seen = [s for s in stances if s.first <= shown.frame and shown.frame - s.last <= FADE_S * fps]
+    places = np.array([stance.place for stance in seen]).reshape(-1, 1, 3) - [*shown.root[:2], 0.0]
+    age = np.array([(shown.frame - stance.last) / fps for stance in seen])
+    lines = np.repeat(ring(np.zeros(3), paw), 2, axis=0)[1:-1]
+    colours = np.array([LEG_COLOURS[stance.leg] for stance in seen]).reshape(-1, 1, 4)
+    colours = np.repeat(colours, len(lines), axis=1)
+    colours[..., 3] = np.where(age <= 0.0, 1.0, 0.7 * (1.0 - age / FADE_S))[:, None]
+    return places + lines, colours, age <= 0.0
 
 
 def draw_screen() -> None:
@@ -98,14 +102,16 @@ def _diagram(context: bpy.types.Context, stances: Sequence[Stance], shown: Shown
     """A row a leg; bars while its foot stands; what comes is faint. Time scrolls to the left."""
     left, bottom, second, row = (scale * value for value in (LEFT, BOTTOM, SECOND, ROW))
     width, now = (BEFORE_S + AFTER_S) * second, left + BEFORE_S * second
-    pen = Pen(context, flat=True)
-    pen.box(left - 40 * scale, bottom - 8 * scale, width + 48 * scale, 4 * row + 14 * scale, BOX)
+    boxes = [(left - 40 * scale, bottom - 8 * scale, width + 48 * scale, 4 * row + 14 * scale, BOX)]
     for leg, begin, end in bars(stances, shown.frame, fps):
         level = bottom + (3 - leg) * row
         red, green, blue, _ = LEG_COLOURS[leg]
         for first, last, strength in ((begin, min(end, 0.0), 1.0), (max(begin, 0.0), end, AHEAD)):
             if last > first:
-                pen.box(now + first * second, level, (last - first) * second, 0.75 * row, (red, green, blue, strength))
+                colour = (red, green, blue, strength)
+                boxes.append((now + first * second, level, (last - first) * second, 0.75 * row, colour))
+    pen = Pen(context, flat=True)
+    pen.boxes(boxes)
     pen.lines(np.array([[now, bottom - 4 * scale, 0], [now, bottom + 4 * row, 0]], np.float32), MARK, 1.0)
     pen.done()
     for leg, name in enumerate(LABELS):

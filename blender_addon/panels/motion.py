@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .. import library
+from ..motion.schedule import AUTO
 from ..operators import animal, common
 from .common import Sidebar, columns, message, words
 
@@ -28,6 +29,9 @@ class GAITSMITH_PT_motion(Sidebar, bpy.types.Panel):
             words(column, "The chosen pack is not installed. Choose another, or import it below under Packs.", "ERROR")
         elif pack.problem:
             words(column, pack.problem, "ERROR")
+        elif pack.id == library.GAIT_MODEL:
+            low, high = animal.speed_range(context, AUTO)
+            words(column, f"Any four-legged character. This one goes {low:.1f} to {high:.1f} m/s", "INFO")
         elif pack.summary:
             words(column, pack.summary, "INFO")
         if pack is not None and len(pack.systems) > 1:

@@ -187,6 +187,21 @@ def test_the_diagram_shows_the_stances_around_the_present() -> None:
     assert overlay.bars(stances, 390.0, 60.0) == [(0, pytest.approx(10 / 60), pytest.approx(21 / 60))]
 
 
+def test_footfalls_are_rings_that_fade_behind_the_animal() -> None:
+    def stance(leg: int, first: int, last: int, y: float) -> SimpleNamespace:
+        return SimpleNamespace(leg=leg, first=first, last=last, place=np.array([0.1, y, 0.0]))
+
+    now = SimpleNamespace(frame=100.0, root=np.array([0.0, -3.0, 0.0]))
+    stances = [stance(0, 90, 110, -3.2), stance(1, 60, 70, -2.5), stance(2, 120, 130, -4.0)]
+    points, colours, standing = overlay.footfalls(stances, now, 0.02, 60.0)
+    assert standing.tolist() == [True, False]
+    assert points.mean(axis=1)[:, 1] == pytest.approx([-0.2, 0.5], abs=1e-6)
+    assert np.linalg.norm(points[0] - [0.1, -0.2, points[0, 0, 2]], axis=-1) == pytest.approx(0.02, abs=1e-6)
+    assert colours[0, 0, 3] == 1.0 > colours[1, 0, 3] > 0.0
+    # Each pair is one side of the ring.
+    assert points[0, 1::2][:-1] == pytest.approx(points[0, 2::2])
+
+
 # Two legs and no legs -------------------------------------------------------------------------------------------
 
 
