@@ -33,6 +33,8 @@ _GRAVITY = 9.81
 _STRETCH, _LOWEST, _LOWERED_OVER = 0.975, 0.14, 0.4
 #: Feet this far from where they should stand, in legs, do not stand; and the most that is so cut off either end.
 _SHORT, _MOST_CUT = 0.02, 0.35
+#: Sine of the bend at rest from which it is clear to which side a joint bends.
+_BENT = 0.08
 #: Soles come no lower than the ground, rounded over about so much of the leg.
 _SOFT_GROUND = 0.012
 
@@ -129,7 +131,7 @@ def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
     wanted = {target.index(role): turn for role, turn in away.items() if target.has(role) and role not in chains}
     wanted |= {target.index(role): turn for role, turn in trunk_turns(away, target).items()}
     for number, (theirs, ours) in enumerate(zip(source.feet, target.feet, strict=True)):
-        wanted |= _leg_turns(clip, source, theirs, ours, clip.contacts[:, number])
+        wanted |= _leg_turns(clip, source, target, theirs, ours, clip.contacts[:, number])
     rest = target.rest_world[1]
     world = np.empty((len(clip), len(target), 4))
     for joint, parent in enumerate(target.parents):
@@ -140,12 +142,19 @@ def _turned(clip: Clip, source: Skeleton, target: Skeleton) -> Array:
     return world
 
 
-def _leg_turns(clip: Clip, source: Skeleton, theirs: Foot, ours: Foot, down: BoolArray) -> dict[int, Array]:
-    """Turns (frames, 4) from rest of a leg's joints; its toes go with the source's, whatever their parts are called."""
-    _, world = source.fk(clip.hips, clip.rotations)
+def _leg_turns(
+    clip: Clip, source: Skeleton, target: Skeleton, theirs: Foot, ours: Foot, down: BoolArray
+) -> dict[int, Array]:
+    """Turns (frames, 4) from rest of a leg's joints; its toes go with the source's, whatever their parts are called.
+
+    A leg whose first hinge bends to the other side (rigs that lack an elbow) only swings as the source's does.
+    """
+    positions, world = source.fk(clip.hips, clip.rotations)
     turns = [rot.mul(world[:, joint], rot.inv(source.rest_world[1][joint])) for joint in theirs.chain]
     has_toe = theirs.toe != theirs.ankle
     upper = turns[:-1] if has_toe else turns
+    if first_bend(source, theirs) * first_bend(target, ours) < 0.0:
+        upper = [_swing(source, theirs, positions)] * len(upper)
     toe = turns[-1] if has_toe else _laid_down(turns[-1], down, clip.fps)
     found: dict[int, Array] = {}
     parts = ours.chain[:-1] if ours.toe != ours.ankle else ours.chain
@@ -155,6 +164,25 @@ def _leg_turns(clip: Clip, source: Skeleton, theirs: Foot, ours: Foot, down: Boo
     if ours.toe != ours.ankle:
         found[ours.toe] = toe
     return found
+
+
+def first_bend(skeleton: Skeleton, foot: Foot) -> float:
+    """To which side a leg's first hinge bends at rest: sine about the body's left, 0 where it is nearly straight."""
+    positions, rotations = skeleton.rest_world
+    points = [positions[joint] for joint in foot.chain[:3]]
+    if len(points) < 3:
+        points.append(positions[foot.ankle] + rot.rotate(rotations[foot.ankle], foot.ball))
+    before, after = points[1] - points[0], points[2] - points[1]
+    sine = float(np.cross(before, after)[0] / max(np.linalg.norm(before) * np.linalg.norm(after), 1e-12))
+    return sine if abs(sine) > _BENT else 0.0
+
+
+def _swing(skeleton: Skeleton, foot: Foot, positions: Array) -> Array:
+    """The turn (frames, 4) of the line from a leg's top to its last joint away from rest."""
+    top, end = foot.chain[0], foot.chain[-1]
+    lines = [place[..., end, :] - place[..., top, :] for place in (skeleton.rest_world[0], positions)]
+    rest, now = (line / np.maximum(np.linalg.norm(line, axis=-1, keepdims=True), 1e-12) for line in lines)
+    return rot.between(np.broadcast_to(rest, now.shape), now)
 
 
 def _laid_down(turn: Array, down: BoolArray, fps: float) -> Array:

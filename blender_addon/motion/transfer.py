@@ -11,6 +11,8 @@ from .clip import Clip
 from .contacts import REFERENCE_LEG, foot_points, standing_heights, with_contacts
 from .errors import RigError
 from .filters import derivative
+from .gait_analysis.body_feet import body_feet, feet_down
+from .gait_analysis.footfalls import contacts_of
 from .levelling import Floor, find_floors, levelled
 from .planting import Planted, PlantSettings, plant_feet
 from .proportions import sized
@@ -101,6 +103,10 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
     stand = float(standing_heights(clip.skeleton)[0])
     height = floor.height + float(floor.slope @ clip.hips[0, :2]) - stand
     clip = with_root(with_contacts(levelled(clip, floor)))
+    if clip.skeleton.four_legged:
+        # Keyed cycles slide: what feet do under the body tells when they stand.
+        still = np.any(drift != 0.0)
+        clip = replace(clip, contacts=feet_down(body_feet(clip), clip.fps) if still else contacts_of(clip))
     if not planted:
         return Ready(clip, None, height, factor, drift, tuple(notes))
     flat = replace(clip, skeleton=grounded_rest(flat_footed_rest(clip)))

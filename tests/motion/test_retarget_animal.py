@@ -11,8 +11,10 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.animal import contact_points, girdles
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import RigError
+from blender_addon.motion.metrics_legs import knee_plane_difference
 from blender_addon.motion.proportions import sized_skeleton
 from blender_addon.motion.retarget import posed_rest, retarget
+from blender_addon.motion.retarget_animal import first_bend
 from blender_addon.motion.runs import runs
 from blender_addon.motion.skeleton import Skeleton, make_skeleton
 from tests.animal_steps import stepping
@@ -211,3 +213,36 @@ def test_who_goes_sets_the_feet_under_the_hips_and_who_stands_as_at_rest() -> No
     rest = contact_points(horse, *horse.rest_world)[0, 1] - horse.rest_world[0][horse.feet[0].hip, 1]
     assert rest > 0.2
     assert abs(behind[made.contacts[:, 0]].mean()) < 0.12
+
+
+def elbows_ahead(skeleton: Skeleton) -> Skeleton:
+    """A rig whose first hinge of the fore legs bends forwards, as of deer that lack an elbow."""
+    positions, rotations = (np.array(part) for part in skeleton.rest_world)
+    for side in ("left", "right"):
+        positions[skeleton.index(f"{side}_elbow"), 1] -= 0.13
+    parents = np.array(skeleton.parents[1:])
+    offsets = np.array(skeleton.offsets)
+    offsets[1:] = rot.inv_rotate(rotations[parents], positions[1:] - positions[parents])
+    return replace(skeleton, offsets=offsets)
+
+
+def test_legs_that_bend_to_the_other_side_only_lend_their_swing() -> None:
+    fox = animal("fox")
+    odd = elbows_ahead(fox)
+    assert first_bend(odd, odd.feet[2]) * first_bend(fox, fox.feet[2]) < 0.0
+    assert first_bend(odd, odd.feet[0]) == pytest.approx(first_bend(fox, fox.feet[0]))
+    clip = stepping("fox", 3.0, 0.8)
+    source = replace(clip, skeleton=odd)
+    made = retarget(source, fox)
+    for number in (2, 3):
+        above, elbow, below = (made.world[0][:, joint] for joint in fox.feet[number].chain[:3])
+        assert (np.cross(below - above, elbow - above)[:, 0] > 0.0).all()
+        assert np.nanmax(np.isnan(knee_plane_difference(made, source)[:, number])) == 1.0
+    assert feet(made)[made.contacts][:, 2].max() < 0.03
+
+
+def test_knees_point_as_the_sources_do_beside_what_the_animals_differ_by_at_rest() -> None:
+    clip = stepping("fox", 2.0, 0.8)
+    assert np.nanmax(knee_plane_difference(clip, clip)) == pytest.approx(0.0, abs=1e-6)
+    found = knee_plane_difference(retarget(clip, animal("horse")), clip)
+    assert np.nanpercentile(found, 95.0) < 10.0
