@@ -28,15 +28,15 @@ class GAITSMITH_PT_gaits(Sidebar, bpy.types.Panel):
             "gaitsmith.gait_preview", text="Stop (Esc)" if playing else "Play gait",
             icon="PAUSE" if playing else "PLAY", depress=playing,
         )  # fmt: skip
-        column = columns(layout)
+        column = columns(layout.column())
         column.prop(gaits, "gait")
-        low, high = animal.speed_range(context, gaits.gait)
-        column.prop(gaits, "share", text=f"{low:.1f} to {high:.1f} m/s", slider=True)
         column.prop(gaits, "speed")
-        column.row().prop(gaits, "where", expand=True)
-        grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
-        grid.prop(gaits, "show_diagram")
-        grid.prop(gaits, "show_footfalls")
+        low, high = animal.speed_range(context, gaits.gait)
+        layout.prop(gaits, "share", text=f"{low:.1f} to {high:.1f} m/s", slider=True)
+        layout.row(align=True).prop(gaits, "where", expand=True)
+        row = layout.row(align=True)
+        row.prop(gaits, "show_diagram")
+        row.prop(gaits, "show_footfalls")
         if wanted and not playing:
             words(layout, wanted, "INFO")
         _bake(layout, gaits)
@@ -46,7 +46,7 @@ class GAITSMITH_PT_gaits(Sidebar, bpy.types.Panel):
 
 def _bake(layout: Any, gaits: Any) -> None:
     """Turn what is seen into keys."""
-    column = columns(layout)
+    column = columns(layout.column())
     if gaits.where == "PLACE":
         column.prop(gaits, "length")
         if gaits.length == "SECONDS":
