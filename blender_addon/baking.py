@@ -175,9 +175,7 @@ def solve(
         PackError: the pack walks on another number of legs than the character.
         Cancelled: ``progress`` said so.
     """
-    settings = settings or BakeSettings()
-    watch = _Watch()
-    tell = _teller(progress)
+    settings, watch, tell = settings or BakeSettings(), _Watch(), _teller(progress)
     system, speeds = _fitting(system, shot, settings, speeds)
     # Somebody with shorter legs takes shorter steps: the model walks the way scaled to its own legs.
     like = Likeness.of(system.skeleton, shot.rig.skeleton)
@@ -190,8 +188,7 @@ def solve(
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        steps = [like.plan(plan)]
-        made = synthesise(system, steps, None, dials, lambda done: tell(0.05 + 0.5 * done, "Walking"))[0]
+        made = synthesise(system, [like.plan(plan)], None, dials, lambda d: tell(0.05 + 0.5 * d, "Walking"))[0]
         followed = like.clip(made.followed, len(plan))
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):

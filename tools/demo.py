@@ -1,7 +1,7 @@
 """The demo: a Rigify human walks and runs an S curve over hills with stairs, as files to look at.
 
 ``python tools/demo.py [--pack PACK] [--out demo]`` writes walk.blend, walk.png (contact sheet, side and front),
-walk.mp4 and report.json.
+walk.mp4 and report.json. ``--rig wolf --pack gait-model`` sends a wolf.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from blender_addon.baking import BakeSettings, solve, write
 from blender_addon.batch import report_of
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.key_reduction import Tolerance
+from blender_addon.motion.limits import Limits
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.scene import setup
 from blender_addon.scene.character import add_body
 from blender_addon.scene.rigs import read_rig
 from blender_addon.scene.shot import read_shot
-from blender_addon.systems import packs
 from tools import make_rigify
 from tools.render_sheet import render_film, render_sheet
 
@@ -43,15 +43,17 @@ def main(arguments: list[str] | None = None) -> None:
     """Build, bake, render."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pack", default=library.DEFAULT_PACK, help="path or name of the pack")
+    parser.add_argument("--rig", default="human", choices=make_rigify.KINDS, help="of Rigify's; animals need a pack")
+    parser.add_argument("--gait", default="walk", help="the action asked for, at the speed that suits it")
+    parser.add_argument("--speed", type=float, default=1.1, help="m/s on even ground")
     parser.add_argument("--out", type=Path, default=REPOSITORY / "demo")
     parser.add_argument("--no-film", action="store_true", help="leave the film out")
     parser.add_argument("--controls", default="fk", choices=("fk", "ik", "both"), help="what of the limbs gets keys")
     parser.add_argument("--reduced", action="store_true", help="only the keys that are needed")
     options = parser.parse_args(arguments)
     begin = time.perf_counter()
-    pack_path = library.locate(options.pack, Path.cwd())
-    pack, system = packs.read_pack(pack_path), packs.load_system(pack_path)
-    setup.open_rig(make_rigify.cached())
+    system, pack = library.load_named(options.pack, Path.cwd())
+    setup.open_rig(make_rigify.cached(kind=options.rig))
     setup.set_fps(bpy.context.scene, 60.0)
     ob = bpy.data.objects[make_rigify.RIG]
     bpy.data.objects.remove(bpy.data.objects[make_rigify.METARIG])
@@ -60,12 +62,16 @@ def main(arguments: list[str] | None = None) -> None:
     reading = time.perf_counter()
     shot = read_shot(ob, curve, ground, controls=options.controls)
     read_seconds = time.perf_counter() - reading
-    marks = [Mark(0.0, 1.1, "walk"), Mark(6.3, 0.7, "walk"), Mark(10.2, 1.2, "walk")]
+    slow, quick = 0.64 * options.speed, 1.09 * options.speed
+    marks = [Mark(0.0, options.speed, options.gait), Mark(6.3, slow, "walk"), Mark(10.2, quick, "walk")]
     tolerance = Tolerance() if options.reduced else None
-    settings = BakeSettings(schedule=Schedule(marks), name="Demo walk", fit_scene=True, tolerance=tolerance)
-    solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.info.reference)
+    settings = BakeSettings(
+        schedule=Schedule(marks), limits=Limits.responsive(0.5, shot.rig.skeleton.four_legged), name="Demo walk",
+        fit_scene=True, tolerance=tolerance,
+    )  # fmt: skip
+    solved = solve(shot, system, settings, speeds=pack.speeds, reference=pack.reference)
     baked = write(solved, ob)
-    report = report_of(baked, ob, pack.info)
+    report = report_of(baked, ob, pack)
     report["seconds"] = {"read": round(read_seconds, 4), **{k: round(v, 4) for k, v in baked.seconds.items()}}
     options.out.mkdir(parents=True, exist_ok=True)
     setup.save_blend((options.out / "walk.blend").resolve())

@@ -101,7 +101,7 @@ def add_body(ob: bpy.types.Object, rig: Rig, collection: bpy.types.Collection | 
         vertices += local.tolist()
         faces += [tuple(begin + k for k in face) for face in piece.faces]
         colours += [piece.colour] * len(piece.faces)
-        members.setdefault(rig.skeleton.names[piece.joint], []).extend(range(begin, len(vertices)))
+        members.setdefault(_skinned(ob, rig.skeleton.names[piece.joint]), []).extend(range(begin, len(vertices)))
     mesh = bpy.data.meshes.new(f"{ob.name} body")
     mesh.from_pydata(vertices, [], faces)
     for label, colour in zip(_NAMES, COLOURS, strict=True):
@@ -117,6 +117,12 @@ def add_body(ob: bpy.types.Object, rig: Rig, collection: bpy.types.Collection | 
     modifier = thing.modifiers.new("Armature", "ARMATURE")
     modifier.object = ob
     return thing
+
+
+def _skinned(ob: bpy.types.Object, bone: str) -> str:
+    """The bone that moves the skin where a control stands for it: Rigify's deform bone of the same name."""
+    twin = f"DEF-{bone}"
+    return twin if not ob.data.bones[bone].use_deform and twin in ob.data.bones else bone
 
 
 def _material(name: str, colour: tuple[float, float, float]) -> bpy.types.Material:

@@ -14,7 +14,7 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.errors import RigError
 from blender_addon.scene import actions
 from blender_addon.scene.channels import channels_of
-from blender_addon.scene.character import create_character
+from blender_addon.scene.character import add_body, create_character
 from blender_addon.scene.rigify_ik import with_ik
 from blender_addon.scene.rigs import guess_map, keep_map, read_rig, rest_of
 from tests.addon.rig_makers import armature_of, empty_scene, random_clip
@@ -260,3 +260,10 @@ def test_a_created_animal_is_its_skeleton_with_a_body_that_stands_on_the_ground(
             for body in (rig.skeleton, skeleton)
         )
         assert np.allclose(mine, theirs, atol=0.01 * height), role
+
+
+def test_a_body_on_a_generated_rig_hangs_on_bones_that_move_the_skin() -> None:
+    ob = rig_truths.open_rigify("wolf", True)
+    add_body(ob, read_rig(ob))
+    groups = [group.name for group in bpy.data.objects["rig body"].vertex_groups]
+    assert "DEF-spine.003" in groups and all(ob.data.bones[name].use_deform for name in groups)
