@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None:
     from blender_addon.motion.dataset import Dataset
 
-    from .settings import LmmSettings, MannTrainingSettings, read_settings
+    from .settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, read_settings
 
     dataset = Dataset.load(options.dataset)
     out = Path(options.out)
@@ -75,6 +75,7 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
         _need_torch()
         from .lmm.run import Limits, LmmRun
         from .mann.run import MannRun
+        from .pfnn.run import PfnnRun
         from .trainer import Watch
 
         watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)
@@ -82,6 +83,8 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
         how = (limits, watch, options.resume, options.title)
         if options.system == "mann":
             metrics = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how).train()
+        elif options.system == "pfnn":
+            metrics = PfnnRun(dataset, out, read_settings(path, PfnnTrainingSettings), *how).train()
         else:
             metrics = LmmRun(dataset, out, read_settings(path, LmmSettings), *how).train()
     reporter.message("done", pack=str(out), **metrics)
@@ -121,8 +124,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training", description="Train locomotion packs and measure them.")
     commands = parser.add_subparsers(dest="command")
     train = commands.add_parser("train", help="make a pack from a data set")
-    train.add_argument("system", choices=("mm", "lmm", "mann"),
-                       help="mm: an index only; lmm: four networks; mann: experts, for four legs")  # fmt: skip
+    train.add_argument("system", choices=("mm", "lmm", "mann", "pfnn"),
+                       help="mm: an index only; lmm: four networks; mann: experts, for four legs; "
+                            "pfnn: by the phase of the stride, for two legs on any ground")  # fmt: skip
     train.add_argument("dataset", help="folder made by: python -m blender_addon ingest")
     train.add_argument("--out", required=True, help="folder of the pack (or a .zip)")
     train.add_argument("--title", default="", help="the pack's name for people")

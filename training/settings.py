@@ -104,6 +104,43 @@ class MannTrainingSettings:
             raise DatasetError("Setting 'weight_decay' must not be negative, 'restart_growth' not below 1")
 
 
+@dataclass(frozen=True)
+class PfnnTrainingSettings:
+    """A whole training of the Phase-Functioned Neural Network.
+
+    Attributes:
+        seed: of weights and batches. mirror: also learn each clip's mirror image.
+        hidden: units in each hidden layer. dropout: share of values left out, in the first stage only: what is left
+            out at random makes a network that lives on its own answers tremble.
+        sparse: factor of the mean absolute weight in the loss.
+        catch_up: share of its distance from the plan that a character learns to take back each frame.
+        half: keep the pack's weights in 16 bits (unfolded when loaded), not in 32.
+        steps, windows: the two stages: single frames, and windows in which the network lives on its own answers.
+    """
+
+    seed: int = 1234
+    mirror: bool = True
+    hidden: int = 512
+    dropout: float = 0.0
+    sparse: float = 0.01
+    catch_up: float = 0.03
+    half: bool = False
+    steps: StageSettings = field(
+        default_factory=lambda: StageSettings(40_000, 512, 1, 1e-3, time_share=0.4, noise=0.05)
+    )
+    windows: StageSettings = field(
+        default_factory=lambda: StageSettings(40_000, 64, 16, 3e-4, time_share=0.6, noise=0.05)
+    )
+
+    def __post_init__(self) -> None:
+        if not self.hidden > 0:
+            raise DatasetError(f"Setting 'hidden' must be greater than 0, not {self.hidden}")
+        if not (0.0 <= self.dropout < 1.0 and 0.0 <= self.catch_up <= 1.0):
+            raise DatasetError("Settings 'dropout' and 'catch_up' must lie between 0 and 1")
+        if self.sparse < 0:
+            raise DatasetError("Setting 'sparse' must not be negative")
+
+
 #: Terms not named here have share 1. Joint positions in character space are what is looked at, velocities
 #: are only asked for at jumps; the latent's own terms keep it small and smooth.
 DECOMPRESSOR_SHARES: Mapping[str, float] = {
@@ -123,7 +160,7 @@ STEPPER_SHARES: Mapping[str, float] = {"features_pace": 2.0, "latents_pace": 2.0
 PROJECTOR_SHARES: Mapping[str, float] = {"latents_size": 0.5}
 
 
-Settings = TypeVar("Settings", LmmSettings, MannTrainingSettings)
+Settings = TypeVar("Settings", LmmSettings, MannTrainingSettings, PfnnTrainingSettings)
 
 
 def read_settings(path: Path | None, kind: type[Settings]) -> Settings:

@@ -21,7 +21,8 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "stand": ("idle",), "idle": ("stand",), "sit": ("idle", "stand"), "lie": ("sit", "idle", "stand"),
     "walk": ("move",), "pace": ("trot", "walk", "move"), "trot": ("pace", "walk", "move"),
     "canter": ("gallop", "trot", "run", "move"), "gallop": ("canter", "run", "trot", "move"),
-    "run": ("gallop", "canter", "trot", "move", "walk"), "jump": ("gallop", "move", "walk"),
+    "run": ("jog", "gallop", "canter", "trot", "move", "walk"), "jog": ("run", "trot", "move", "walk"),
+    "jump": ("gallop", "run", "move", "walk"), "crouch": ("walk", "move"),
 }  # fmt: skip
 
 

@@ -93,6 +93,7 @@ class LearnedMotionMatching:
         self.stride = self.settings.stride
         self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = NOISE_HZ
+        self.on_terrain = False
         self._networks, self._normalizer, self._starts, self._calm = networks, normalizer, starts, calm
         self._layout = feature_layout(len(skeleton.feet))
         self._feet = len(skeleton.feet)

@@ -92,6 +92,7 @@ class Mann:
         self.settings = settings or MannSettings()
         self.stride = int(np.clip(self.settings.stride, 1, int(SAMPLE_SECONDS * fps)))
         self.noise_hz: float | None = NOISE_HZ
+        self.on_terrain = False
         self._network = network
         self._starts, self._contacts = starts.astype(np.float64), contacts.astype(np.float64)
         self._inputs = input_layout(len(skeleton), len(actions))

@@ -111,13 +111,19 @@ class Trail:
 
     @classmethod
     def of(cls, inputs: Array, layout: Layout, fps: float) -> Trail:
-        """The trail of characters in the midst of what ``inputs`` (c, size) say: samples joined by lines."""
+        """The trail of characters in the midst of what ``inputs`` (c, size) say."""
         count, samples = len(inputs), PAST + 1
+        return cls.joined(
+            layout.get(inputs, "trajectory_positions").reshape(count, -1, 2)[:, :samples],
+            layout.get(inputs, "trajectory_directions").reshape(count, -1, 2)[:, :samples],
+            layout.get(inputs, "speeds")[:, :samples],
+            layout.get(inputs, "actions").reshape(count, PAST + FUTURE, -1)[:, :samples], fps,
+        )  # fmt: skip
+
+    @classmethod
+    def joined(cls, places: Array, directions: Array, speeds: Array, actions: Array, fps: float) -> Trail:
+        """The trail through past samples and the present one (c, 7, ...), joined by lines."""
         times = np.arange(1 - cls.frames(fps), 1) / fps
-        places = layout.get(inputs, "trajectory_positions").reshape(count, -1, 2)[:, :samples]
-        directions = layout.get(inputs, "trajectory_directions").reshape(count, -1, 2)[:, :samples]
-        speeds = layout.get(inputs, "speeds")[:, :samples]
-        actions = layout.get(inputs, "actions").reshape(count, PAST + FUTURE, -1)[:, :samples]
         yaw = np.unwrap(rot.yaw_of_direction(directions), axis=1)
         at = np.clip(times / SAMPLE_SECONDS + PAST, 0.0, PAST)
         low = np.minimum(at.astype(np.int64), PAST - 1)

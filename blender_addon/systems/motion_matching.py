@@ -56,6 +56,7 @@ class MotionMatching:
         self.stride = self.settings.stride
         self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = None
+        self.on_terrain = False
 
     def start(self, wish: Wish) -> MatchingState:
         """Standing, about to do what is wished: the calmest frames count as standing."""

@@ -29,7 +29,7 @@ from .pack_files import MANIFEST, TOTAL_LIMIT_BYTES, check_name, read_folder_fil
 #: Grows whenever an older version could misread a pack.
 SCHEMA = 1
 #: The systems this version can play.
-SYSTEMS: tuple[str, ...] = ("mm", "lmm", "mann")
+SYSTEMS: tuple[str, ...] = ("mm", "lmm", "mann", "pfnn")
 
 _AGAIN = "Import or train the pack again"
 
@@ -39,7 +39,7 @@ class PackInfo:
     """What ``pack.json`` says.
 
     Attributes:
-        system: ``mm``, ``lmm`` or ``mann``. title: for people. fps: frames a second.
+        system: one of `SYSTEMS`. title: for people. fps: frames a second.
         skeleton: the joints it moves.
         layouts: the vectors its networks take and give, by name (``features``, ``poses``).
         speeds: slowest and fastest steady speed it covers, metres a second.
@@ -243,6 +243,10 @@ def load_system(path: Path, **options: Any) -> Any:
         from .mann import Mann
 
         return Mann.from_pack(pack, **options)
+    if pack.info.system == "pfnn":
+        from .pfnn import Pfnn
+
+        return Pfnn.from_pack(pack, **options)
     from .matching_pack import motion_matching_from_pack
 
     return motion_matching_from_pack(pack, **options)

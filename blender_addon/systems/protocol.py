@@ -5,6 +5,7 @@ Every array carries a leading axis of characters: a herd is one roll-out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -18,6 +19,11 @@ from ..motion.skeleton import Skeleton
 from .poses import Poses
 
 
+def level_ground(points: Array) -> Array:
+    """Heights (c, n) of a floor at height 0 under points (c, n, 2)."""
+    return np.zeros(points.shape[:-1])
+
+
 @dataclass(frozen=True)
 class Wish:
     """What a character should do next, in its own root space.
@@ -29,6 +35,7 @@ class Wish:
         speeds: wished speed at the samples (characters, samples), metres a second.
         actions: how much of each of the system's actions is wished at the samples (characters, samples, actions);
             without actions if the system knows none.
+        ground: heights in the world (characters, n), metres, under points in root space (characters, n, 2).
     """
 
     positions: Array
@@ -36,6 +43,7 @@ class Wish:
     speed: Array
     speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
     actions: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    ground: Callable[[Array], Array] = level_ground
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ class System(Protocol):
         stride: frames one `step` produces.
         noise_hz: above this frequency its poses hold nothing but the networks' trembling, which the roll-out
             takes away; None where poses are captured ones.
+        on_terrain: whether its poses stand on the wish's ground, hips at their height in the world; others are made
+            for level ground at height 0.
     """
 
     skeleton: Skeleton
@@ -76,6 +86,7 @@ class System(Protocol):
     stride: int
     actions: tuple[str, ...]
     noise_hz: float | None
+    on_terrain: bool
 
     def start(self, wish: Wish) -> object:
         """The state (opaque to the caller) of characters about to do what ``wish`` says."""

@@ -22,8 +22,9 @@ from ..motion.inertialize import spring_decay
 from ..motion.plan import Plan
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
+from ..motion.terrain import Terrain
 from .poses import Poses, relative_trajectory
-from .protocol import Chunk, Performer, System, Wish
+from .protocol import Chunk, Performer, System, Wish, level_ground
 
 #: Called with the share done (0..1); returns False to cancel.
 Progress = Callable[[float], bool]
@@ -67,11 +68,16 @@ def rollout(
     plans: Sequence[Plan],
     settings: RolloutSettings | None = None,
     progress: Progress | None = None,
+    terrains: Sequence[Terrain] | None = None,
 ) -> list[Rollout]:
     """Roll ``system`` out along one plan a character.
 
     The plans must have the system's frame rate. Shorter plans stand at their end while the longest
     one runs; each clip is as long as its plan.
+
+    Args:
+        system: what moves. plans: one a character. settings: how it responds. progress: told the share done.
+        terrains: one a character, for systems that feel the ground (``on_terrain``); level at height 0 without.
 
     Raises:
         Cancelled: ``progress`` returned False.
@@ -82,13 +88,14 @@ def rollout(
     tracks = [_Track.of(_named(plan, system.skeleton), system.actions) for plan in plans]
     frames = max(len(track) for track in tracks)
     roots = np.stack([track.root[0] for track in tracks])
-    state = system.start(_wish(system, tracks, 0, roots, settings))
+    grounds = terrains if system.on_terrain else None
+    state = system.start(_wish(system, tracks, 0, roots, settings, grounds))
     blend = Inertializer(len(plans), len(system.skeleton), settings)
     recorder = _Recorder()
     for frame in range(0, frames, system.stride):
         if progress is not None and not progress(frame / frames):
             raise Cancelled
-        state, chunk = system.step(state, _wish(system, tracks, frame, roots, settings))
+        state, chunk = system.step(state, _wish(system, tracks, frame, roots, settings, grounds))
         first = frame == 0
         poses = blend.apply(chunk, system.fps, np.zeros(len(plans), np.bool_) if first else chunk.switched)
         track, roots = _integrate(roots, poses.root_step)
@@ -121,8 +128,9 @@ def _named(plan: Plan, skeleton: Skeleton) -> Plan:
 
 
 def _wish(
-    system: System, tracks: Sequence[_Track], frame: int, roots: Array, settings: RolloutSettings
-) -> Wish:
+    system: System, tracks: Sequence[_Track], frame: int, roots: Array, settings: RolloutSettings,
+    grounds: Sequence[Terrain] | None,
+) -> Wish:  # fmt: skip
     """The plans at the system's samples, as seen from the characters' own roots."""
     ahead = np.round((np.array(system.horizon) + settings.lead) * system.fps).astype(int)
     at = [np.minimum(frame + ahead, len(track) - 1) for track in tracks]
@@ -137,7 +145,24 @@ def _wish(
         speed=np.linalg.norm(now[:, :2] - last[:, :2], axis=-1) * system.fps,
         speeds=np.stack([track.speed[rows] for track, rows in zip(tracks, at, strict=True)]),
         actions=np.stack([track.actions[rows] for track, rows in zip(tracks, at, strict=True)]),
+        ground=level_ground if grounds is None else _Underfoot(grounds, roots),
     )
+
+
+@dataclass(frozen=True)
+class _Underfoot:
+    """The grounds as characters feel them, from their own root spaces; roots (characters, 3)."""
+
+    grounds: Sequence[Terrain]
+    roots: Array
+
+    def __call__(self, points: Array) -> Array:
+        """Heights (characters, n), metres, under points (characters, n, 2) in root space."""
+        there = rot.rotate_2d(self.roots[:, None, 2], points) + self.roots[:, None, :2]
+        first = self.grounds[0]
+        if all(ground is first for ground in self.grounds):
+            return np.asarray(first.height(there))
+        return np.stack([ground.height(row) for ground, row in zip(self.grounds, there, strict=True)])
 
 
 def _performed(system: Performer, plan: Plan, share: float, progress: Progress | None) -> Rollout:

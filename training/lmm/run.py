@@ -21,7 +21,7 @@ from blender_addon.systems.packs import PackInfo, write_pack
 
 from .. import checkpoints, export
 from ..coverage import covered_speeds, describe
-from ..settings import LmmSettings, MannTrainingSettings, StageSettings
+from ..settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, StageSettings
 from ..trainer import Budget, Outcome, Task, Trainer, Watch
 from . import starts
 from .data import Frames, check_enough
@@ -226,7 +226,9 @@ def compressor_state(coding: DecompressorTask, frames: Frames, mean: Tensor, sca
     }  # fmt: skip
 
 
-def fingerprint(dataset: Dataset, settings: LmmSettings | MannTrainingSettings, limits: Limits) -> str:
+def fingerprint(
+    dataset: Dataset, settings: LmmSettings | MannTrainingSettings | PfnnTrainingSettings, limits: Limits
+) -> str:
     """A text that two trainings share only if they have the same data, settings and length."""
     digest = hashlib.sha256(repr((settings, limits, dataset.held_out)).encode())
     for clip in dataset.clips:

@@ -1,0 +1,274 @@
+"""The Phase-Functioned Neural Network at run time: one network, one call a frame (systems.md section 3).
+
+The phase weighs four control points; the network's layers give the answers of all of them in one product, blended
+before each activation. It feels the ground under its trajectory, and its poses stand on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..motion import rotations as rot
+from ..motion.errors import PackError
+from ..motion.rotations import Array
+from ..motion.skeleton import Skeleton
+from .inference import Network
+from .layout import Layout
+from .mann_control import Course, Trail, Wanted
+from .mann_features import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS
+from .packs import Pack
+from .pfnn_control import PfnnBlend, blended_course, blended_gaits, meant_gaits
+from .pfnn_features import (
+    SAMPLES,
+    RestBody,
+    input_layout,
+    output_layout,
+    pose_columns,
+    reference_height,
+    rotations_of,
+    sample_points,
+)
+from .phase_function import spline_coefficients
+from .poses import Poses
+from .protocol import Chunk, Wish
+
+Float32 = npt.NDArray[np.float32]
+#: Inputs (n, in), not normalised, and phases (n,) -> outputs (n, out), not normalised.
+Answer = Callable[[Float32, Array], Float32]
+
+#: Names of the files in a pack.
+NETWORK, STARTS = "pfnn.onnx", "starts.npz"
+#: What the network moves faster than this is its own error from frame to frame.
+NOISE_HZ = 12.0
+#: The fastest walk, m/s, where a pack does not say how fast its own is.
+FASTEST_WALK = 2.0
+
+
+@dataclass(frozen=True)
+class PfnnSettings:
+    """The dials of the run time.
+
+    Attributes:
+        stride: frames made between two looks at the plan.
+        blend: how the wish meets the own prediction.
+        least_pace: the phase goes on at least so fast while the body moves, radians a second.
+    """
+
+    stride: int = 2
+    blend: PfnnBlend = field(default_factory=PfnnBlend)
+    least_pace: float = 0.0
+
+
+@dataclass(frozen=True)
+class PfnnState:
+    """Characters before the frame to be made next.
+
+    Attributes:
+        pose: joint positions and velocities of the last frame in its root space (c, 6 b).
+        positions, directions: the own prediction of the trajectory from this frame on (c, 6, 2).
+        gaits: of the future samples, as blended last (c, 6, gaits).
+        phase: (c,), radians; never falls.
+        trail: where they came from, and the gaits they had.
+    """
+
+    pose: Array
+    positions: Array
+    directions: Array
+    gaits: Array
+    phase: Array
+    trail: Trail
+
+
+class Pfnn:
+    """The Phase-Functioned Neural Network; fulfils `protocol.System`.
+
+    Args:
+        skeleton: what it moves. fps: frame rate. gaits: what a wish can ask for by name.
+        network: inputs and phases to outputs.
+        starts: inputs of real frames (k, size) to begin from, standing ones among them. phases: theirs (k,).
+        fastest_walk: who shall walk faster runs, m/s. settings: the dials.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, fps: float, gaits: tuple[str, ...], network: Answer, starts: Float32,
+        phases: Float32, fastest_walk: float = FASTEST_WALK, settings: PfnnSettings | None = None,
+    ) -> None:  # fmt: skip
+        self.skeleton, self.fps, self.actions, self.horizon = skeleton, fps, gaits, HORIZON_SECONDS
+        self.settings = settings or PfnnSettings()
+        self.stride = int(np.clip(self.settings.stride, 1, int(SAMPLE_SECONDS * fps)))
+        self.noise_hz: float | None = NOISE_HZ
+        self.on_terrain = True
+        self.fastest_walk = fastest_walk
+        self._network = network
+        self._starts, self._phases = starts.astype(np.float64), phases.astype(np.float64)
+        self._inputs, self._outputs = input_layout(len(skeleton), len(gaits)), output_layout(len(skeleton))
+        self._body = RestBody(skeleton)
+
+    @classmethod
+    def from_pack(cls, pack: Pack, **options: Any) -> Pfnn:
+        """The system of a checked pack; ``options`` are `PfnnSettings`.
+
+        Raises:
+            PackError: the network or the starts are missing, damaged, or of another layout.
+            RuntimeMissingError: there is no ONNX Runtime.
+        """
+        info = pack.info
+        if not info.actions:
+            raise PackError("The pack names no gait", "Import or train the pack again")
+        if len(info.skeleton.feet) != 2:
+            raise PackError("The pack's phase is that of two feet, its skeleton has others", "Use a two-legged pack")
+        inputs, outputs = input_layout(len(info.skeleton), len(info.actions)), output_layout(len(info.skeleton))
+        inputs.check_same(info.layouts.get("inputs", Layout(())), "inputs")
+        outputs.check_same(info.layouts.get("outputs", Layout(())), "outputs")
+        arrays = pack.arrays(STARTS, {"inputs": (None, inputs.size), "phases": (None,), "fastest_walk": ()})
+        session = Network(
+            pack.file(NETWORK), NETWORK, {"inputs": (None, inputs.size), "shares": (None, 4)},
+            {"outputs": (None, outputs.size)},
+        )  # fmt: skip
+
+        def network(values: Float32, phase: Array) -> Float32:
+            return session(inputs=values, shares=spline_coefficients(phase).astype(np.float32))
+
+        starts, phases = (arrays[name].astype(np.float32) for name in ("inputs", "phases"))
+        if len(starts) == 0 or len(starts) != len(phases):
+            raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
+        if not np.all(np.isfinite(network(starts[:1], phases[:1].astype(np.float64)))):
+            raise PackError(f"{NETWORK} in the pack answers with values that are no numbers", "Train the pack again")
+        settings = replace(PfnnSettings(), **options)
+        walk = float(arrays["fastest_walk"])
+        return cls(info.skeleton, info.fps, info.actions, network, starts, phases, walk, settings)
+
+    def start(self, wish: Wish) -> PfnnState:
+        """About to do what is wished: the nearest of the pack's starting states."""
+        wanted = Wanted.of(wish).after(0.0)
+        count = len(wish.speed)
+        gaits = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
+        query = np.concatenate(
+            [part.reshape(count, -1) for part in (wanted.course.positions, wanted.course.directions, gaits)], axis=1
+        )
+        known = np.concatenate(
+            [self._samples(self._starts, name)[:, PAST:].reshape(len(self._starts), -1)
+             for name in ("trajectory_positions", "trajectory_directions", "gaits")], axis=1,
+        )  # fmt: skip
+        away = known[None] - query[:, None]
+        return self._begin(np.argmin(np.einsum("ckf,ckf->ck", away, away), axis=1))
+
+    def start_anywhere(self, count: int, seed: int) -> PfnnState:
+        """Random ones of the pack's starting states, most of them in the middle of a movement: for tests."""
+        return self._begin(np.random.default_rng(seed).integers(len(self._starts), size=count))
+
+    def step(self, state: PfnnState, wish: Wish) -> tuple[PfnnState, Chunk]:
+        """The next ``stride`` frames, the network called once for each."""
+        wanted = Wanted.of(wish)
+        origin = state.trail.roots[:, -1]
+        made: list[_Frame] = []
+        for frame in range(self.stride):
+            here = _relative(origin, state.trail.roots[:, -1])
+            state, found = self._frame(state, wanted.after(frame / self.fps), here, wish.ground)
+            made.append(found)
+        poses = self._poses(made)
+        count = len(origin)
+        none = np.zeros(count, dtype=np.bool_)
+        return state, Chunk(poses, _first_two(poses), none, np.full((count, self.stride), -1, dtype=np.int64))
+
+    def _begin(self, chosen: npt.NDArray[np.int64]) -> PfnnState:
+        inputs = self._starts[chosen]
+        places, facings, gaits = (
+            self._samples(inputs, name) for name in ("trajectory_positions", "trajectory_directions", "gaits")
+        )
+        past = slice(0, PAST + 1)
+        trail = Trail.joined(places[:, past], facings[:, past], np.zeros((len(inputs), PAST + 1)), gaits[:, past],
+                             self.fps)  # fmt: skip
+        return PfnnState(
+            inputs[:, pose_columns(self._inputs)], places[:, PAST:], facings[:, PAST:], gaits[:, PAST:],
+            self._phases[chosen], trail,
+        )  # fmt: skip
+
+    def _samples(self, inputs: Array, name: str) -> Array:
+        """A block of inputs (k, size) by sample (k, 12, ...)."""
+        return self._inputs.get(inputs, name).reshape(len(inputs), SAMPLES, -1)
+
+    def _frame(
+        self, state: PfnnState, wanted: Wanted, here: Array, ground: Callable[[Array], Array]
+    ) -> tuple[PfnnState, _Frame]:
+        """This frame's pose, and the state before the next; ``here`` (c, 3) is the root in the space of the ground."""
+        count = len(here)
+        wish = wanted.course.seen_from(here)
+        asked = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
+        own = Course(state.positions, state.directions, np.zeros_like(state.positions))
+        places, facings = blended_course(own, wish, self.settings.blend)
+        gaits = blended_gaits(state.gaits, asked, self.settings.blend)
+        trail = state.trail.wishing(np.zeros(count), gaits[:, 0])
+        past, _, before = trail.past(self.fps)
+        places = np.concatenate([past.positions, places], axis=1)
+        facings = np.concatenate([past.directions, facings], axis=1)
+        heights = self._feel(places, facings, here, ground)
+        reference = reference_height(heights)
+        inputs = np.concatenate(
+            [places.reshape(count, -1), facings.reshape(count, -1),
+             (heights - reference[:, None, None]).reshape(count, -1),
+             np.concatenate([before, gaits], axis=1).reshape(count, -1), state.pose], axis=1,
+        )  # fmt: skip
+        outputs = self._network(inputs.astype(np.float32), state.phase).astype(np.float64)
+        get = self._outputs.get
+        step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
+        pace = np.maximum(get(outputs, "phase_change")[:, 0], self.settings.least_pace)
+        angles = get(outputs, "joint_angles").reshape(count, -1, 3)
+        body = self._body.positions(get(outputs, "joint_positions")[:, :3], angles)
+        # One frame on, the gaits of the future are a frame nearer.
+        nearer = 1.0 / (SAMPLE_SECONDS * self.fps)
+        later = np.concatenate([gaits[:, 1:], gaits[:, -1:]], axis=1)
+        after = PfnnState(
+            pose=np.concatenate([body.reshape(count, -1), get(outputs, "joint_velocities")], axis=1),
+            positions=get(outputs, "trajectory_positions").reshape(count, FUTURE, 2),
+            directions=get(outputs, "trajectory_directions").reshape(count, FUTURE, 2),
+            gaits=gaits + nearer * (later - gaits),
+            phase=state.phase + np.maximum(pace, 0.0) / self.fps,
+            trail=trail.moved(step),
+        )
+        hips = body[:, 0] + reference[:, None] * [0.0, 0.0, 1.0]
+        return after, _Frame(hips, angles, step, get(outputs, "contacts"))
+
+    def _feel(self, places: Array, facings: Array, here: Array, ground: Callable[[Array], Array]) -> Array:
+        """Heights (c, 3, samples), metres in the world, under a trajectory (c, samples, 2) seen from ``here``."""
+        points = sample_points(places, facings).reshape(len(here), -1, 2)
+        points = rot.rotate_2d(here[:, None, 2], points) + here[:, None, :2]
+        return ground(points).reshape(len(here), 3, -1)
+
+    def _poses(self, made: list[_Frame]) -> Poses:
+        """Poses (c, frames, ...) of the frames made; a foot is down with its heel or its toes."""
+        angles = np.stack([frame.angles for frame in made], axis=1)
+        contacts = np.stack([frame.contacts for frame in made], axis=1)
+        return Poses(
+            np.stack([frame.hips for frame in made], axis=1),
+            self.skeleton.local_rotations(rotations_of(self.skeleton, angles)),
+            np.stack([frame.step for frame in made], axis=1),
+            np.clip(contacts[..., 1::2], 0.0, 1.0),
+        )
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """One frame: hips (c, 3) at their height in the world, angles (c, b, 3), root's step (c, 3), contacts (c, 4)."""
+
+    hips: Array
+    angles: Array
+    step: Array
+    contacts: Array
+
+
+def _relative(origin: Array, root: Array) -> Array:
+    """``root`` (c, 3) as seen from ``origin`` (c, 3)."""
+    away = rot.rotate_2d(-origin[:, 2], root[:, :2] - origin[:, :2])
+    return np.concatenate([away, root[:, 2:] - origin[:, 2:]], axis=1)
+
+
+def _first_two(poses: Poses) -> Poses:
+    """What the motion would have been: itself, since it never jumps."""
+    rows = np.minimum(np.arange(2), poses.hips.shape[1] - 1)
+    return Poses(poses.hips[:, rows], poses.rotations[:, rows], poses.root_step[:, rows], poses.contacts[:, rows])

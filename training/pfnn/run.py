@@ -1,0 +1,138 @@
+"""A whole training of the Phase-Functioned Neural Network: data, two stages, a pack."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from blender_addon.motion.dataset import Dataset
+from blender_addon.motion.errors import DatasetError
+from blender_addon.systems import pfnn as runtime
+from blender_addon.systems.packs import PackInfo, write_pack
+
+from ..coverage import describe, speeds_between
+from ..lmm.run import Limits, fingerprint
+from ..optimizer import AdamW
+from ..products import quick_products
+from ..settings import PfnnTrainingSettings
+from ..stages import Stages
+from ..trainer import Outcome, Watch
+from . import export, starts
+from .data import PfnnData, Take, check_enough, takes_of
+from .networks import PfnnNetwork
+from .tasks import StepTask, WindowTask
+
+
+@dataclass
+class PfnnRun:
+    """One training, from a data set to a pack.
+
+    Attributes:
+        dataset: what to learn. out: where the pack goes. settings, limits: how.
+        watch: reporter and cancelling. resume: go on from the checkpoints of an earlier run.
+        title: the pack's, for people.
+    """
+
+    dataset: Dataset
+    out: Path
+    settings: PfnnTrainingSettings
+    limits: Limits
+    watch: Watch
+    resume: bool = False
+    title: str = ""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def train(self) -> dict[str, Any]:
+        """Train, write the pack and return its metrics.
+
+        Raises:
+            DatasetError: too little motion, four legs, or a checkpoint of another training. Cancelled: asked to
+            stop; checkpoints are left for ``resume``.
+        """
+        quick_products()
+        settings = self.settings
+        data, held_out = self._prepare()
+        stages = Stages(
+            self.out.with_name(f".{self.out.name}.training"), {"steps": settings.steps, "windows": settings.windows},
+            self.limits, self.watch, settings.seed, self.outcomes,
+        )  # fmt: skip
+        stages.claim(fingerprint(self.dataset, settings, self.limits), self.resume)
+        torch.manual_seed(settings.seed)
+        network = PfnnNetwork(data.inputs.size, data.outputs.size, settings.hidden, settings.dropout)
+        steps, windows = settings.steps, settings.windows
+        stages.run(
+            StepTask(data, network, steps.batch, steps.noise, settings.sparse, held_out),
+            AdamW(network.parameters(), steps.learning_rate, 0.0),
+        )
+        network.dropout = 0.0
+        blend = runtime.PfnnSettings().blend
+        shares = torch.stack([torch.from_numpy(blend.share(tau)) for tau in (blend.position, blend.direction)]).float()
+        walking = WindowTask(
+            data, network, windows.batch, windows.window, windows.noise, shares, settings.catch_up, settings.sparse,
+            held_out,
+        )  # fmt: skip
+        stages.run(walking, AdamW(network.parameters(), windows.learning_rate, 0.0))
+        metrics = self._metrics()
+        write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
+        stages.clear()
+        return metrics
+
+    def _prepare(self) -> tuple[PfnnData, PfnnData | None]:
+        self.watch.reporter.message("stage", stage="data", message="labelling and assembling the data")
+        if len(self.dataset.skeleton.feet) != 2:
+            raise DatasetError(
+                "A Phase-Functioned Neural Network has the phase of two feet, this data set has others",
+                "Train a Mode-Adaptive Neural Network (mann) on animals",
+            )
+        need = self.settings.windows.window + 2
+        held = np.array(self.dataset.held_out, dtype=np.bool_)
+        longest = max((len(c) for c, kept in zip(self.dataset.clips, held, strict=True) if not kept), default=0)
+        if longest < need:
+            raise DatasetError(
+                f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
+            )
+        gaits, takes = takes_of(self.dataset)
+
+        def part(kept: bool) -> list[Take]:
+            return [takes[i] for i in np.nonzero(held == kept)[0]]
+
+        data = PfnnData.of(part(False), gaits, self.settings.mirror)
+        check_enough(data, self.settings.mirror)
+        try:
+            held_out = PfnnData.of(part(True), gaits, False, data)
+        except DatasetError:
+            held_out = None  # nothing was kept back: train without validation
+        return data, held_out
+
+    def _metrics(self) -> dict[str, Any]:
+        metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
+        figures = {"steps": "held_out_joint_error_1_frame_cm", "windows": "held_out_joint_error_half_second_cm"}
+        for name, outcome in self.outcomes.items():
+            metrics[f"{name}_iterations"] = outcome.iterations
+            metrics[f"{name}_loss"] = round(outcome.loss, 6)
+            if outcome.validation is not None:
+                metrics[figures[name]] = round(outcome.validation, 4)
+        return metrics
+
+    def _info(self, data: PfnnData, metrics: dict[str, Any]) -> PackInfo:
+        about = describe(self.dataset)
+        learned = self.dataset.part(held_out=False)
+        speeds = [np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * clip.fps for clip in learned.clips]
+        return PackInfo(
+            system="pfnn", title=self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
+            layouts={"inputs": data.inputs, "outputs": data.outputs}, speeds=speeds_between(speeds, data.fps),
+            actions=data.gaits, licence=about.licence, credits=about.credits,
+            training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
+            held_out=about.held_out, metrics=metrics, reference=about.reference,
+        )  # fmt: skip
+
+
+def pack_files(data: PfnnData, network: PfnnNetwork, settings: PfnnTrainingSettings) -> dict[str, bytes]:
+    """The pack's network and starting states."""
+    columns = data.output_columns
+    file = export.pfnn(network, data.input_scaling(), (data.mean[columns], data.scale[columns]), settings.half)
+    return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}
