@@ -100,7 +100,7 @@ def test_a_missing_file_is_named(tmp_path, files):
         ({"schema": packs.SCHEMA + 1}, "newer version"),
         ({"schema": "1"}, "schema"),
         ({"schema": 0}, "older version"),
-        ({"system": "nsm"}, "pfnn"),
+        ({"system": "nsm"}, "nsm"),
         ({"speeds": [1.0]}, "malformed"),
         ({"speeds": [2.0, 1.0]}, "make no sense"),
         ({"fps": float("nan")}, "make no sense"),
