@@ -12,6 +12,7 @@ from ..gait_names import GAITS
 from ..plan import Plan
 from ..rotations import Array
 from ..skeleton import Skeleton
+from .actions.rest import settle
 from .body import Body
 from .course import Course
 from .footholds import foot_paths, giving_way
@@ -65,9 +66,10 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None
         legs = legs_of(body, trunk, feet, steeper)
     turns = solve_legs(legs, trunk, feet)
     inner = slice(course.pad, course.pad + len(plan))
-    world = rot.mul(turns[inner], body.rotations)
+    hips, turns, contact = settle(body, plan, settings, trunk.hips[inner], turns[inner], feet.contact[inner])
+    world = rot.mul(turns, body.rotations)
     return Clip(
-        skeleton=body.skeleton, fps=plan.fps, hips=trunk.hips[inner], root=plan.root, contacts=feet.contact[inner],
+        skeleton=body.skeleton, fps=plan.fps, hips=hips, root=plan.root, contacts=contact,
         rotations=rot.unroll(body.skeleton.local_rotations(world)), name="gait model",
     )  # fmt: skip
 
