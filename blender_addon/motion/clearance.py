@@ -44,7 +44,7 @@ _MAX_TOE = np.radians(60.0)
 
 def clear_swings(
     target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, step_height: float, margin: float,
-    least: float = 0.0,
+    least: float = 0.0, made_on: Terrain | None = None,
 ) -> FootTarget:  # fmt: skip
     """Lift each swing over what stands in its way, and inserted steps off the floor.
 
@@ -52,6 +52,7 @@ def clear_swings(
         step_height: lift of an inserted step, metres.
         margin: clearance asked for in the middle of a swing, where the source had as much, metres.
         least: clearance asked for in the middle of every swing, metres: learned feet shuffle when they go slowly.
+        made_on: the ground that the source swings over; level at height 0 if not given.
     """
     shape = motion.shape
     frames = len(target.ball)
@@ -59,8 +60,9 @@ def clear_swings(
     if shape.has_toe:
         # Long toes bend: as stiff as they are they would lift the foot to the knee, and jerk it off the ground.
         points[:, 2, 2] += _bent_up(points, terrain)
-    source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)[..., 2]
-    wished = np.clip(source, 0.0, margin).min(axis=1) - _TOLERANCE
+    source = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)
+    over = source[..., 2] - (0.0 if made_on is None else made_on.height(source[..., :2]))
+    wished = np.clip(over, 0.0, margin).min(axis=1) - _TOLERANCE
     ball, pitch = np.array(target.ball), np.zeros(frames)
     inserted = {stand[1] for stand, made in zip(falls.stands, falls.inserted, strict=False) if made}
     for first, last in runs(~target.contact):
@@ -154,8 +156,7 @@ def lay_toes(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: 
     if not motion.shape.has_toe:
         return target
     need = _toe_need(target, motion, terrain)
-    rise = motion.ball[:, 2] - motion.shape.foot.ball_height
-    flat = (np.abs(motion.pitch) < FLAT_PITCH) & (rise < FLAT_RISE)
+    flat = (np.abs(motion.pitch) < FLAT_PITCH) & (motion.rise < FLAT_RISE)
     rest = np.zeros((len(falls.stands), 1))
     for k, (first, last) in enumerate(falls.stands):
         inside = need[first:last][flat[first:last]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from .footfalls import Footfalls
 from .foothold import Foothold
 from .rotations import UP, Array
 from .skeleton import Foot, Skeleton
-from .terrain import Terrain
+from .terrain import FlatGround, Terrain
 
 #: A foot counts as flat in the source below this pitch and this rise of its ball.
 FLAT_PITCH, FLAT_RISE = np.radians(12.0), 0.02
-#: Residual tilt of a flat source foot that is taken for an error of the capture and removed, at most.
-_LEVEL_LIMIT = np.radians(10.0)
+#: Residual tilt and rise (metres) of a flat source foot, taken for an error of the capture and removed, at most.
+_LEVEL_LIMIT, _RISE_LIMIT = np.radians(10.0), 0.05
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,11 @@ class FootShape:
 
 @dataclass(frozen=True)
 class FootMotion:
-    """A foot over time, before planting: ball (f, 3), ankle and toe world rotations (f, 4), angles (f,)."""
+    """A foot over time, before planting: ball (f, 3), ankle and toe world rotations (f, 4), angles (f,).
+
+    Pitch and roll are those over the ground that the motion was made on, ``ground`` (f,) is that one's height under
+    the standing foot, metres; for motion made for level ground at height 0 nothing need be said.
+    """
 
     shape: FootShape
     ball: Array
@@ -78,6 +82,25 @@ class FootMotion:
     yaw: Array
     pitch: Array
     roll: Array
+    ground: Array | float = 0.0
+
+    @property
+    def rise(self) -> Array:
+        """Height (f,) of the ball over its place in a flat stance, metres."""
+        return np.asarray(self.ball[:, 2] - self.shape.foot.ball_height - self.ground)
+
+    def standing_on(self, stood: Foothold, falls: Footfalls) -> FootMotion:
+        """The same foot of a motion made on other than level ground, which was ``stood`` upon in each stand."""
+        if not falls.stands:
+            return self
+        frames = len(self.ball)
+        ahead = rot.direction_of_yaw(falls.yaws)
+        left = np.stack([-ahead[:, 1], ahead[:, 0]], axis=-1)
+        slope = -stood.normals[:, :2] / stood.normals[:, 2:]
+        tilt = np.arctan(np.stack([-np.sum(slope * ahead, axis=1), np.sum(slope * left, axis=1)], axis=1))
+        level = stood.heights + self.shape.foot.ball_height * (1.0 / stood.normals[:, 2] - 1.0)
+        ground, pitch, roll = per_stand(frames, falls.stands, np.column_stack([level, tilt])).T
+        return replace(self, pitch=self.pitch - pitch, roll=self.roll - roll, ground=ground)
 
     @classmethod
     def of(cls, clip: Clip, foot: Foot) -> FootMotion:
@@ -118,8 +141,9 @@ class FootTarget:
 
 
 def aim_foot(
-    motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float
-) -> FootTarget:
+    motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float,
+    stood: Foothold | None = None,
+) -> FootTarget:  # fmt: skip
     """Lock a foot at its footfalls and carry every change smoothly through the swings.
 
     Args:
@@ -127,12 +151,14 @@ def aim_foot(
         falls: its stands, spots and headings.
         holds: the ground at each of them.
         max_twist: a locked foot turns along with the source beyond this angle, radians.
+        stood: what the source itself stood on, where that was not level ground at height 0.
     """
     frames, stands = len(motion.ball), falls.stands
     contact = falls.mask(frames)
     base = _level_errors(motion, falls)
     heights = holds.heights + motion.shape.foot.ball_height / holds.normals[:, 2]
-    lift = (heights - base[:, 2] - motion.shape.foot.ball_height)[:, None]
+    own = 0.0 if stood is None else stood.heights + motion.shape.foot.ball_height * (1.0 / stood.normals[:, 2] - 1.0)
+    lift = (heights - base[:, 2] - motion.shape.foot.ball_height - own)[:, None]
     spots = per_stand(frames, stands, holds.spots)
     offset = bridge(spots - motion.ball[:, :2], stands, fps)
     rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(terrain, holds))[:, 0]
@@ -144,6 +170,9 @@ def aim_foot(
 
     ahead, left = rot.rotate(motion.rotation, motion.shape.ahead), rot.rotate(motion.rotation, motion.shape.left)
     rotation = rot.mul(rot.exp(-left * level[:, :1] - ahead * level[:, 1:]), motion.rotation)
+    if stood is not None:
+        flat = bridge(per_stand(frames, stands, _tilts(stood.normals)), stands, fps)
+        rotation = rot.mul(rot.exp(-flat), rotation)
     rotation = rot.mul(rot.exp(tilt), rot.mul(rot.from_yaw(twist), rotation))
     ball = motion.ball + np.concatenate([offset, rises[:, None]], axis=1)
     toes = rot.mul(rot.mul(rotation, rot.inv(motion.rotation)), motion.toe_rotation)
@@ -168,7 +197,7 @@ def _level_errors(motion: FootMotion, falls: Footfalls) -> Array:
     A foot that stands flat on the floor has none of them; what is left is an error of the capture or of the
     roll-out. It is constant within a stand, so that taking it away does not touch the foot's dynamics.
     """
-    rise = motion.ball[:, 2] - motion.shape.foot.ball_height
+    rise = motion.rise
     flat = (np.abs(motion.pitch) < FLAT_PITCH) & (rise < FLAT_RISE)
     errors = np.zeros((len(falls.stands), 3))
     signals = np.stack([motion.pitch, motion.roll, rise], axis=1)
@@ -178,8 +207,20 @@ def _level_errors(motion: FootMotion, falls: Footfalls) -> Array:
             errors[k] = np.median(inside, axis=0)
         else:
             errors[k, 2] = rise[first:last].min()
-    limits = np.array([_LEVEL_LIMIT, _LEVEL_LIMIT, 0.05])
+    limits = np.array([_LEVEL_LIMIT, _LEVEL_LIMIT, _RISE_LIMIT])
     return np.clip(errors, -limits, limits)
+
+
+def stood_upon(motion: FootMotion, falls: Footfalls, terrain: Terrain, made_on: Foothold) -> Foothold:
+    """What the source stood on: the ground it was made on, but where its foot was clearly at another height.
+
+    A foot over the edge of a stair stands on the stair, whatever is under the middle of its ball.
+    """
+    if isinstance(terrain, FlatGround) or not falls.stands:
+        return made_on
+    low = [motion.ball[first:last, 2].min() - motion.shape.foot.ball_height for first, last in falls.stands]
+    away = np.array(low) - made_on.heights
+    return replace(made_on, heights=made_on.heights + away - np.clip(away, -_RISE_LIMIT, _RISE_LIMIT))
 
 
 def _climb_timing(terrain: Terrain, holds: Foothold) -> list[tuple[float, float]]:

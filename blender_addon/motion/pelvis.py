@@ -66,20 +66,25 @@ class Leg:
         return np.maximum(np.minimum(self.own, 0.999 * self.full), share * self.full)
 
 
-def body_ground(falls: Sequence[Footfalls], holds: Sequence[Foothold], frames: int, fps: float, cutoff: float) -> Array:
-    """Height of the ground that the body walks on (f,), metres, low-passed at ``cutoff`` Hz.
+def body_ground(
+    falls: Sequence[Footfalls], holds: Sequence[Foothold], frames: int, fps: float, cutoff: float,
+    stood: Sequence[Foothold | None] | None = None,
+) -> Array:  # fmt: skip
+    """Height of the ground that the body walks on (f,), metres, over that it was made on, low-passed at ``cutoff`` Hz.
 
     In the middle of a stand the body is over the foot; between those times each foot's ground goes straight from
-    one height to the next, so that it is a straight ramp on a slope walked evenly. Mean of the feet.
+    one height to the next, so that it is a straight ramp on a slope walked evenly. Mean of the feet. ``stood``: what
+    the source stood on, where that was not level ground at height 0.
     """
     signals = []
-    for fall, hold in zip(falls, holds, strict=True):
+    for fall, hold, own in zip(falls, holds, stood or [None] * len(falls), strict=True):
         if not fall.stands:
             continue
+        heights = hold.heights if own is None else hold.heights - own.heights
         stands = np.array(fall.stands)
         inset = np.minimum(0.5 * (stands[:, 1] - stands[:, 0]), 0.3 * fps)
         times = np.stack([stands[:, 0] + inset - 0.5, stands[:, 1] - inset - 0.5 + 1e-6], axis=1)
-        signals.append(np.interp(np.arange(frames), times.ravel(), np.repeat(hold.heights, 2)))
+        signals.append(np.interp(np.arange(frames), times.ravel(), np.repeat(heights, 2)))
     if not signals:
         return np.zeros(frames)
     return lowpass(np.mean(signals, axis=0), fps, cutoff)

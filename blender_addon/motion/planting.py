@@ -11,9 +11,9 @@ from . import rotations as rot
 from .animal_planting import plant_animal
 from .clearance import clear_swings, lay_toes, push_toes, touch_ground
 from .clip import Clip
-from .feet import FootMotion, FootTarget, aim_foot
+from .feet import FootMotion, FootTarget, aim_foot, stood_upon
 from .footfalls import Footfalls, find_footfalls
-from .foothold import find_footholds
+from .foothold import Foothold, find_footholds
 from .ik import knee_hinge, solve_leg
 from .pelvis import (
     Leg,
@@ -37,13 +37,17 @@ __all__ = ["USUAL_LEG", "Planted", "PlantSettings", "plant_feet"]
 USUAL_LEG, _ALIKE = 0.87, 1.25
 
 
-def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettings | None = None) -> Planted:
-    """Plant the feet of a motion made for level ground at height 0.
+def plant_feet(
+    clip: Clip, terrain: Terrain | None = None, settings: PlantSettings | None = None, made_on: Terrain | None = None
+) -> Planted:
+    """Plant the feet of a motion on a terrain, with its body at the height over it that it was made with.
 
     Args:
         clip: motion in the world, after path correction.
         terrain: the ground; level at height 0 if not given.
         settings: see `PlantSettings`.
+        made_on: the ground that the motion was made for, of two legs; level at height 0 if not given. Where it is the
+            terrain itself little is left to do.
 
     Raises:
         RigError: a leg is missing.
@@ -53,7 +57,8 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
     size = USUAL_LEG / clip.skeleton.leg_length
     if not 1.0 / _ALIKE <= size <= _ALIKE:
         # Millimetres that nobody sees of a person are a great deal to a toy, and nothing to a giant.
-        return _resized(plant_feet(sized(clip, size), SizedGround(terrain, size), settings), clip, size)
+        source = None if made_on is None else SizedGround(made_on, size)
+        return _resized(plant_feet(sized(clip, size), SizedGround(terrain, size), settings, source), clip, size)
     if clip.skeleton.four_legged:
         return plant_animal(clip, terrain, settings)
     motions = [FootMotion.of(clip, foot) for foot in clip.skeleton.feet]
@@ -66,16 +71,19 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         )
         for m, fall in zip(motions, falls, strict=True)
     ]
-    ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff)
+    stood = [None if made_on is None else _stood(m, fall, made_on) for m, fall in zip(motions, falls, strict=True)]
+    motions = [m if own is None else m.standing_on(own, fall)
+               for m, fall, own in zip(motions, falls, stood, strict=True)]  # fmt: skip
+    ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff, stood)
     legs = [Leg.of(clip.world[0], motion) for motion in motions]
     targets = []
-    for motion, fall, hold, leg in zip(motions, falls, holds, legs, strict=True):
-        target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist)
+    for motion, fall, hold, leg, own in zip(motions, falls, holds, legs, stood, strict=True):
+        target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist, own)
         target = lay_toes(target, motion, fall, terrain, clip.fps)
         target = roll_heel(motion, target, fall, leg, ground, clip.fps)
         target = touch_ground(target, motion, fall, terrain, clip.fps)
         target = clear_swings(target, motion, fall, terrain, settings.step_height, settings.clearance,
-                              settings.least_clearance)
+                              settings.least_clearance, made_on)
         targets.append(push_toes(target, motion, terrain))
     drop = pelvis_drop(motions, targets, legs, ground, clip.fps, settings.reach)
     raised = ground - drop
@@ -88,6 +96,13 @@ def plant_feet(clip: Clip, terrain: Terrain | None = None, settings: PlantSettin
         target = push_off(motion, target, fall, leg, raised, clip.fps)
         targets[side] = calm_knee(motion, target, leg, raised, clip.fps)
     return _solve(clip, terrain, motions, targets, falls, legs, hinges, raised, drop, settings)
+
+
+def _stood(motion: FootMotion, fall: Footfalls, made_on: Terrain) -> Foothold:
+    """What the source stood on in each stand, where it was made on ``made_on``."""
+    shape = motion.shape
+    under = find_footholds(made_on, fall.spots, fall.yaws, shape.heel_length, shape.tip_length, 0.0)
+    return stood_upon(motion, fall, made_on, under)
 
 
 def _eased(
