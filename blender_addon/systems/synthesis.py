@@ -6,19 +6,25 @@ The flow of architecture.md, steps 3 and 4, for any system and any number of cha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ..motion.clip import Clip
 from ..motion.correction import correct_path
+from ..motion.filters import lowpass
 from ..motion.plan import Plan
 from ..motion.planting import Planted, PlantSettings, plant_feet
+from ..motion.rotations import UP, Array
 from ..motion.settle import settle, standing_frames
 from ..motion.terrain import FlatGround, Terrain
 from .protocol import Performer, System
 from .rollout import Progress, RolloutSettings, rollout
+
+
+#: Bodies that are moved to their path follow the ground's height below this frequency, Hz.
+_CLIMB_HZ = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,16 +89,28 @@ def synthesise(
     settings = settings or SynthesisSettings()
     grounds = terrains if terrains is not None else [FlatGround()] * len(plans)
     share = None if progress is None else (lambda done: progress(0.7 * done))
-    rolled = rollout(system, plans, settings.rollout, share)
+    rolled = rollout(system, plans, settings.rollout, share, grounds)
+    on_terrain = not isinstance(system, Performer) and system.on_terrain
     found = []
     for plan, ground, result in zip(plans, grounds, rolled, strict=True):
         followed = correct_path(result.clip, plan.root, settings.follow, settings.exact)
+        if on_terrain:
+            followed = carried_along(followed, result.clip.root, ground)
         if not isinstance(system, Performer):
             followed = settle(followed, standing_frames(plan.speed, plan.yaw, plan.fps) & (plan.action == 0))
-        planted = plant_feet(followed, ground, settings.planting) if settings.plant else None
+        made_on = ground if on_terrain else None
+        planted = plant_feet(followed, ground, settings.planting, made_on) if settings.plant else None
         clip = planted.clip if planted is not None else followed
         found.append(Synthesis(clip, followed, plan, planted, result.source, result.jumps))
     return found
+
+
+def carried_along(clip: Clip, before: Array, ground: Terrain) -> Clip:
+    """The clip at the height of the ground where its root is now; it was made where its root was ``before`` (f, 3)."""
+    rise = np.asarray(ground.height(clip.root[:, :2]) - ground.height(before[:, :2]))
+    if not np.any(rise):
+        return clip
+    return replace(clip, hips=clip.hips + lowpass(rise, clip.fps, _CLIMB_HZ)[:, None] * UP)
 
 
 def _idle(plan: Plan) -> npt.NDArray[np.bool_]:

@@ -45,7 +45,7 @@ def test_what_stands_on_the_terrain_already_stays_as_it_is(name: str) -> None:
     away = np.linalg.norm(again.clip.world[0] - once.world[0], axis=-1)
     assert np.ptp(once.hips[:, 2]) > 0.04
     assert np.abs(again.clip.hips - once.hips).max() < 0.01
-    assert away.mean() < 0.003 and np.quantile(away, 0.99) < 0.02
+    assert away.mean() < 0.003 and np.quantile(away, 0.99) < 0.025
     assert again.lock_offset.max() < 1e-6
 
 
