@@ -22,7 +22,6 @@ from ..motion.terrain import FlatGround, Terrain
 from .protocol import Performer, System
 from .rollout import Progress, RolloutSettings, rollout
 
-
 #: Bodies that are moved to their path follow the ground's height below this frequency, Hz.
 _CLIMB_HZ = 1.0
 
