@@ -153,7 +153,6 @@ def retarget(
     Raises:
         RigError: a required role is missing, or one has two legs and the other four.
     """
-    check_alike(clip.skeleton, target)
     _check_roles(clip.skeleton, target)
     output, source = target, clip.skeleton
     if source_reference is not None:
@@ -161,10 +160,7 @@ def retarget(
     if target_reference is not None:
         target = posed_rest(target, target_reference)
     if target.four_legged:
-        made = retarget_animal(
-            clip, source, target, scale_travel=scale_travel, keep_steps=keep_steps, stance=stance,
-            above_ground=above_ground,
-        )  # fmt: skip
+        made = retarget_animal(clip, source, target, scale_travel, keep_steps, stance, above_ground)
         return replace(made, skeleton=output)
     world = _turned(clip, source, target)
     scale = target.leg_length / source.leg_length
@@ -178,6 +174,7 @@ def retarget(
 
 
 def _check_roles(source: Skeleton, target: Skeleton) -> None:
+    check_alike(source, target)
     for skeleton, whose in ((source, "motion's skeleton"), (target, "target")):
         if skeleton.missing_roles:
             missing = ", ".join(role.replace("_", " ") for role in skeleton.missing_roles)

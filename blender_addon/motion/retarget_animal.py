@@ -43,7 +43,6 @@ def retarget_animal(
     clip: Clip,
     source: Skeleton,
     target: Skeleton,
-    *,
     scale_travel: bool = True,
     keep_steps: bool = True,
     stance: Sequence[float] | None = None,
