@@ -24,10 +24,12 @@ from .gait_model.timing import timing_of
 from .gait_way import Way
 from .picture import bone_segments
 from .plan import Plan
+from .planting import plant_feet
 from .rotations import Array
 from .runs import runs
 from .schedule import STAND
 from .skeleton import Skeleton
+from .terrain import Terrain
 
 Points = npt.NDArray[np.float32]
 #: Motion along a plan whose stride begins at a phase (0..1); returns the clip and the phase (f,) of each frame.
@@ -40,7 +42,7 @@ PAST_S, AHEAD_S = 2.5, 7.0
 #: A new piece is made when less than this is left, seconds.
 REFILL_S = 1.5
 #: A wish takes effect so far ahead of what is shown, at least and at most, seconds; more while pieces take longer.
-SOONEST_S, LATEST_S = 0.05, 0.6
+SOONEST_S, LATEST_S = 0.05, 1.0
 #: Differences where pieces meet die away in this time, seconds.
 BLEND_S = 0.6
 #: An animal that has come to the end stands so long before it begins again, seconds.
@@ -277,8 +279,15 @@ class Job:
         return names
 
 
-def performer(skeleton: Skeleton, settings: GaitSettings | None = None) -> tuple[Perform, Choose]:
+def performer(
+    skeleton: Skeleton, settings: GaitSettings | None = None, ground: Terrain | None = None
+) -> tuple[Perform, Choose]:
     """The gait model as a stream uses it: nothing varies, for each piece must repeat what is past.
+
+    Args:
+        skeleton: four-legged.
+        settings: of the gait model.
+        ground: to plant the feet on; level ground at height 0 needs no planting.
 
     Raises:
         RigError: the skeleton is not four-legged or lacks a leg.
@@ -294,7 +303,8 @@ def performer(skeleton: Skeleton, settings: GaitSettings | None = None) -> tuple
         zero = replace(settings, start_phase=0.0)
         strides = timing_of(course, plan.actions, asking, body.height, table, zero).phase[inner, 0]
         begin = replace(settings, start_phase=float((phase - strides[0]) % 1.0))
-        return perform_body(body, plan, begin), strides - strides[0] + phase
+        clip = perform_body(body, plan, begin)
+        return clip if ground is None else plant_feet(clip, ground).clip, strides - strides[0] + phase
 
     def choose(asked: str, speed: float, before: str) -> str:
         if asked in table.gaits:

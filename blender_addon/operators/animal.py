@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
 from .. import gait_entry, library
 from ..motion.animal import shoulder_height
@@ -123,7 +124,9 @@ def _key(ob: bpy.types.Object) -> tuple[str, ...]:
 
     kept = [str(ob.get(name, "")) for name in (rigs.MAP_PROPERTY, rest_pose.REFERENCE_PROPERTY)]
     scale = " ".join(f"{value:.4f}" for value in ob.matrix_world.to_scale())
-    return (ob.name_full, str(len(ob.data.bones)), scale, *kept)
+    lengths = np.empty(len(ob.data.bones), np.float32)
+    ob.data.bones.foreach_get("length", lengths)
+    return (ob.name_full, str(len(lengths)), f"{lengths.sum():.4f}", scale, *kept)
 
 
 def _read(ob: bpy.types.Object) -> Facts:

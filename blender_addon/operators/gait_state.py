@@ -16,14 +16,16 @@ import numpy.typing as npt
 from ..motion.errors import GaitsmithError
 from ..motion.gait_stream import Asked, Piece, Stream, performer
 from ..motion.gait_way import Way
-from ..motion.limits import Limits
 from ..motion.picture import PAW_SHARE, bone_sides
 from ..motion.rotations import Array
-from . import animal, common, flow, request
+from ..motion.terrain import FlatGround
+from . import animal, common, request
 from .worker import Worker
 
 #: When nothing was drawn for longer (Blender was busy), time does not jump, seconds.
 LONGEST_TICK_S = 0.1
+#: A path with less of it left is none, metres.
+SHORTEST_M = 0.5
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Stage:
         name: of the armature object.
         sides: side of the body of each bone: 0 left, 1 right, 2 neither.
         in_place: the root stays, and the ground moves below it.
-        place: (3,) of the root on the ground when in place; else its z alone counts: height of the ground.
+        place: (3,) of the root on the ground when in place; else its z alone counts: the height of a flat ground.
         facing: yaw when in place.
         unit: metres per unit of the scene.
         paw: radius of a drawn footfall.
@@ -90,35 +92,31 @@ def begin(context: bpy.types.Context) -> None:
     if wanted:
         raise GaitsmithError(wanted)
     end(context)
-    from ..scene import curves, rigs
-    from ..scene import in_place as in_place_of
+    from ..scene import curves, in_place, shot
 
     chosen = common.settings(context)
     ob = common.chosen_armature(context)
-    rig = rigs.read_rig(ob)
-    limits = Limits.responsive(chosen.responsiveness, four_legged=True)
-    in_place = chosen.gaits.where == "PLACE"
-    way, level = (Way.straight(), in_place_of.floor_of(rig)) if in_place else _way(context, limits)
-    perform, choose = performer(rig.skeleton, request.gaits_of(ob, rig.skeleton))
-    paw = PAW_SHARE * rig.skeleton.leg_length
-    place = np.array([rig.place[0], rig.place[1], level])
-    unit = curves.metres_per_unit(context.scene)
-    _stage = Stage(rig.name, bone_sides(rig.skeleton), in_place, place, rig.facing, unit, paw)
+    limits = request.limits_of(context)
+    if chosen.gaits.where == "PLACE":
+        found, way, ground = in_place.standing(ob, context.scene), Way.straight(), None
+        place = found.points[0]
+    else:
+        found = shot.read_shot(
+            ob, common.chosen_curve(context), request.ground_of(chosen), reverse=chosen.reverse, scene=context.scene
+        )
+        if chosen.start > found.path.length - SHORTEST_M:
+            raise GaitsmithError("The path ends where the animal would start", "Set its start nearer to 0 (Path)")
+        way = Way.along(found.path, limits, chosen.start)
+        flat = isinstance(found.ground, FlatGround)
+        ground, place = (None, found.points[0]) if flat else (found.ground, np.zeros(3))
+    skeleton = found.rig.skeleton
+    perform, choose = performer(skeleton, request.gaits_of(ob, skeleton), ground)
+    _stage = Stage(
+        found.rig.name, bone_sides(skeleton), chosen.gaits.where == "PLACE", place, found.rig.facing,
+        curves.metres_per_unit(context.scene), PAW_SHARE * skeleton.leg_length,
+    )  # fmt: skip
     _stream = Stream(perform, choose, way, _asked(chosen), acceleration=limits.acceleration)
     common.state(context).gaits_playing = True
-
-
-def _way(context: bpy.types.Context, limits: Limits) -> tuple[Way, float]:
-    """The way along the path, and the height of the ground at its beginning, metres."""
-    chosen, facts = common.settings(context), flow.curve_now(context)
-    if facts is None or facts.path is None:
-        raise GaitsmithError(facts.problem if facts is not None else "There is no path", "Draw one, or play in place")
-    path = facts.path.reversed() if chosen.reverse else facts.path
-    line = facts.line
-    level = float(line.at(np.array([line.length if chosen.reverse else 0.0]))[0, 2])
-    if chosen.start > path.length - 0.5:
-        raise GaitsmithError("The path is over where the animal would start", "Set its start nearer to 0, under Path")
-    return Way.along(path, limits, chosen.start), level
 
 
 def _asked(chosen: Any) -> Asked:

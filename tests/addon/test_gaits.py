@@ -143,6 +143,45 @@ def test_along_the_path_it_goes_to_the_end_and_begins_again(scene) -> None:
     assert min(y) < -4.5 and np.diff(y).max() > 2.0
 
 
+def test_on_a_terrain_the_feet_stand_on_it(scene) -> None:
+    scene.curve = make_curve()
+    bpy.ops.mesh.primitive_plane_add(size=20.0, rotation=(0.15, 0.0, 0.0))
+    scene.ground, scene.ground_object = "OBJECT", bpy.context.object
+    scene.gaits.where = "CURVE"
+    bpy.ops.gaitsmith.gait_preview()
+    play(2.0)
+    stream, _ = gait_state.playing()
+    done = [stance for stance in stream.stances if 30 < stance.first < 90]
+    assert len(done) > 4
+    for stance in done:
+        assert stance.place[2] == pytest.approx(np.tan(0.15) * stance.place[1], abs=0.012)
+
+
+def test_a_path_that_is_over_at_the_start_is_refused(scene) -> None:
+    scene.curve, scene.start, scene.gaits.where = make_curve(), 4.8, "CURVE"
+    with pytest.raises(RuntimeError, match="nearer to 0"):
+        bpy.ops.gaitsmith.gait_preview()
+    assert gait_state.playing() is None
+
+
+def test_another_file_ends_it_and_forgets_the_animal(scene) -> None:
+    bpy.ops.gaitsmith.gait_preview()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert gait_state.playing() is None and not bpy.context.window_manager.gaitsmith.gaits_playing
+    assert animal.facts(bpy.context) is None
+
+
+def test_a_longer_legged_edit_is_seen(scene) -> None:
+    before = animal.facts(bpy.context).height
+    bpy.context.view_layer.objects.active = fox()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in fox().data.edit_bones:
+        bone.head *= 2.0
+        bone.tail *= 2.0
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert animal.facts(bpy.context).height == pytest.approx(2.0 * before, rel=0.02)
+
+
 def test_a_removed_animal_ends_it_with_words(scene) -> None:
     bpy.ops.gaitsmith.gait_preview()
     bpy.data.objects.remove(fox())

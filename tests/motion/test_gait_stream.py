@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.gait_model.settings import GaitSettings
-from blender_addon.motion.gait_stream import LATEST_S, Asked, Shown, Stream, performer
+from blender_addon.motion.gait_stream import Asked, Shown, Stream, performer
 from blender_addon.motion.gait_way import Way
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.path import RootPath
@@ -80,7 +80,7 @@ def test_another_speed_is_answered_at_once_and_goes_through_the_gaits(late: floa
     made.ask(Asked("auto", 5.5))
     shown = play(made, 6.0, late)
     first = next(tick for tick, now in enumerate(shown) if now.speed > 1.05) / 60.0
-    assert first < late + LATEST_S + 0.1
+    assert first < late + 0.7
     order = list(dict.fromkeys(now.gait for now in shown))
     assert order == ["walk", "trot", "canter", "gallop"]
     assert shown[-1].speed == pytest.approx(5.5)
@@ -93,7 +93,7 @@ def test_another_gait_is_answered_at_once() -> None:
     made.ask(Asked("pace", 2.0))
     shown = play(made, 3.0)
     first = next(tick for tick, now in enumerate(shown) if now.gait == "pace") / 60.0
-    assert first < LATEST_S + 0.1
+    assert first < 0.7
     assert shown[-1].gait == "pace"
 
 
