@@ -11,7 +11,7 @@ from blender_addon.motion.limits import Limits
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Plan, make_plan
 from blender_addon.motion.rotations import Array
-from blender_addon.motion.schedule import Mark, Schedule
+from blender_addon.motion.schedule import RESTS, Mark, Schedule
 
 #: Distance between points on bends, metres for an animal of 0.6 m, as are all lengths and speeds here.
 _STEP = 0.06
@@ -37,6 +37,13 @@ class Draw:
     rng: np.random.Generator
     height: float
     fps: float = 60.0
+    _evenly: float = -1.0
+
+    def evenly(self, low: float, high: float) -> float:
+        """Numbers that fill the space between two evenly, one after the other: multiples of the golden section."""
+        start = float(self.rng.uniform()) if self._evenly < 0.0 else self._evenly
+        self._evenly = (start + 0.6180339887) % 1.0
+        return low + self._evenly * (high - low)
 
     @property
     def length(self) -> float:
@@ -63,8 +70,8 @@ class Draw:
     def gait_speed(self, gait: str) -> float:
         """A speed (m/s, of 0.6 m) at which a gait is made; "auto" goes at any, slow ones more often."""
         if gait == "auto":
-            return float(np.exp(self.between(np.log(0.3), np.log(_SPEEDS[1]))))
-        return self.between(*_OF_GAIT[gait])
+            return float(np.exp(self.evenly(np.log(0.3), np.log(_SPEEDS[1]))))
+        return self.evenly(*_OF_GAIT[gait])
 
 
 @dataclass
@@ -272,9 +279,30 @@ def turns(draw: Draw) -> Plan:
 
 def sprints(draw: Draw) -> Plan:
     """Up to a fast gallop and down again, straight on or nearly so."""
-    top = draw.between(4.5, _SPEEDS[1])
+    top = draw.evenly(4.5, _SPEEDS[1])
     way = Drawing().wander(draw, draw.between(10.0, 20.0) * top * 0.7, top)
     return planned(draw, way, [Mark(0.0, top, draw.one_of("gallop", "auto"))])
+
+
+def rests(draw: Draw) -> Plan:
+    """Sitting and lying down and getting up, on the way and at its ends."""
+    way, marks = Drawing(), []
+    # Sitting takes less time: it is done more often.
+    names = ["sit", draw.one_of("sit", "lie"), draw.one_of("sit", "lie")][: int(draw.rng.integers(2, 4))]
+    draw.rng.shuffle(names)
+    if draw.rng.uniform() < 0.25:
+        # It rests to begin with.
+        marks.append(Mark(0.0, action=names[0], pause=sum(RESTS[names[0]]) + draw.between(0.5, 4.0)))
+    for name in names:
+        gait = draw.one_of("walk", "walk", "trot", "auto", "pace", "canter")
+        speed = min(draw.gait_speed(gait), 3.4)
+        marks.append(Mark(way.length + (0.01 if way.length else 0.0), speed, gait, ease=0.0))
+        way.wander(draw, draw.between(0.6, 1.2) + speed * draw.between(0.6, 2.0), min(speed, 2.0))
+        marks.append(Mark(way.length, action=name, pause=sum(RESTS[name]) + draw.between(0.3, 6.0)))
+    if draw.rng.uniform() < 0.7:
+        marks.append(Mark(way.length + 0.01, draw.between(0.5, 1.6), "walk", ease=0.0))
+        way.wander(draw, draw.between(1.0, 3.0), 1.0)
+    return planned(draw, way, marks, before=draw.between(0.5, 2.0), after=draw.between(1.5, 3.0))
 
 
 #: Shares in minutes of an hour and a quarter.
@@ -282,5 +310,6 @@ SCENES: tuple[Kind, ...] = (
     Kind("steady", 10.0, steady("walk")), Kind("steady", 7.5, steady("pace")), Kind("steady", 8.5, steady("trot")),
     Kind("steady", 7.0, steady("canter")), Kind("steady", 7.0, steady("gallop")), Kind("auto", 4.0, steady("auto")),
     Kind("change", 4.5, changing), Kind("swap", 4.5, swap), Kind("slow", 3.0, slow), Kind("halt", 6.0, halts),
-    Kind("bend", 5.0, bends), Kind("corner", 5.0, corners), Kind("spot", 3.0, turns), Kind("sprint", 2.0, sprints),
+    Kind("bend", 5.0, bends), Kind("corner", 5.0, corners), Kind("spot", 3.0, turns), Kind("sprint", 3.5, sprints),
+    Kind("rest", 8.0, rests),
 )  # fmt: skip
