@@ -12,6 +12,7 @@ from ..gait_names import GAITS
 from ..plan import Plan
 from ..rotations import Array
 from ..skeleton import Skeleton
+from .actions.leap import Leaps
 from .actions.rest import settle
 from .body import Body
 from .course import Course
@@ -47,11 +48,12 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None
     table = table_for(body, settings)
     asked = [settings.gait if settings.gait and name in ("auto", "stand") else name for name in plan.actions]
     asking = np.pad(plan.action, course.pad, mode="edge")
-    timing = timing_of(course, asked, asking, body.height, table, settings)
+    leaps = Leaps(plan, course, body, settings)
+    timing = leaps.timed(timing_of(course, asked, asking, body.height, table, settings))
     shape = None if settings.shape is None else motion_of(settings.shape, timing, body)
     numbers = _numbers(timing, table, settings.shape if shape is not None else None, shape)
-    feet = foot_paths(course, timing, body, numbers, settings)
-    girdles = girdles_of(course, timing, body, numbers, settings, shape)
+    feet = leaps.lifted(foot_paths(course, timing, body, numbers, settings), timing)
+    girdles = leaps.carried(girdles_of(course, timing, body, numbers, settings, shape))
     trunk = trunk_of(course, timing, body, girdles, settings, shape, whole=False)
     hind, fore, steeper = lowered(body, course, trunk, feet)
     girdles = replace(girdles, rise_hind=girdles.rise_hind - hind, rise_fore=girdles.rise_fore - fore)
@@ -62,7 +64,7 @@ def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None
         if not np.any(far):
             break
         timing = giving_way(timing, feet, far)
-        feet = foot_paths(course, timing, body, numbers, settings)
+        feet = leaps.lifted(foot_paths(course, timing, body, numbers, settings), timing)
         legs = legs_of(body, trunk, feet, steeper)
     turns = solve_legs(legs, trunk, feet)
     inner = slice(course.pad, course.pad + len(plan))
