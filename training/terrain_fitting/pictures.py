@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blender_addon.motion.clip import Clip
+from blender_addon.motion.clip import BoolArray, Clip
 from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.contact_labels import CONTACT_POINTS
 from blender_addon.motion.rotations import Array
@@ -60,7 +60,9 @@ def _title(ground: FittedGround, row: int, foot: int) -> str:
     return f"{ground.kinds[row]}: {100 * np.sqrt(ground.errors[row]):.1f} cm off before bending; {side} foot"
 
 
-def _draw(axis: Any, seconds: Array, grounds: tuple[Array, Array, Array], soles: Array, down: Array, colour: str) -> None:
+def _draw(
+    axis: Any, seconds: Array, grounds: tuple[Array, Array, Array], soles: Array, down: BoolArray, colour: str
+) -> None:
     middle, under, bare = grounds
     axis.plot(seconds, middle, color="0.6", linewidth=1, label="ground under the path")
     for point, style in ((0, "v"), (1, "o")):

@@ -19,6 +19,8 @@ _CLOSER = 4
 _ALIKE = 0.002
 #: Nor does ground fit as well as any that a foot passes through deeper than this, metres.
 _DEEP = 0.03
+#: Grounds that differ by this from the first, root of the mean square in metres, are different enough.
+_UNLIKE = 0.06
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,9 @@ class FittedGround:
 class Search:
     """Finds grounds for windows.
 
-    The first ground is the one that fits best, the levellest of those that fit best. Ground nearer to the feet than ``good`` fits as well as any, once it is
-    bent: among such those are preferred that differ most from the first, else level motion would never meet a stair.
+    The first ground is the one that fits best, the levellest where several do. Ground nearer to the feet than ``good``
+    fits as well as any, once it is bent: among such those are preferred that differ from the first, else level motion
+    would never meet a stair.
 
     Args:
         bank: the maps. placements: how many places and turns are tried on each map, for each window.
@@ -109,7 +112,8 @@ class Search:
         rms = np.sqrt(whole)
         first = int(np.argmin(np.where(rms <= rms.min() + _ALIKE, felt.std(axis=1), np.inf)))
         unlike = np.sqrt(np.mean(np.square(felt - felt[first]), axis=1))
-        rank = np.where((rms <= self.good) & (deep <= _DEEP), -unlike, rms)
+        uneven = np.minimum(unlike, _UNLIKE) * (1.0 + 0.01 * random.random(len(rms)))
+        rank = np.where((rms <= self.good) & (deep <= _DEEP), -uneven, rms)
         rank[first] = -np.inf
         count = len(rank) // len(self.bank)
         chosen = rank.reshape(-1, count).argmin(axis=1) + count * np.arange(len(self.bank))
