@@ -22,6 +22,8 @@ from .planted import Planted, PlantSettings
 from .rotations import Array
 from .terrain import Terrain
 
+#: A cat swings its foot in 0.08 s, and in a gallop it stands no longer: only shorter ones are noise, seconds.
+_GAP, _SPIKE = 0.035, 0.02
 #: Rounds in which the girdles' drop is found.
 _DROPS = 2
 
@@ -69,8 +71,9 @@ class _Stance:
 
 def _stance(clip: Clip, terrain: Terrain, settings: PlantSettings, limbs: Sequence[Limb]) -> _Stance:
     motions = paw_motions(clip)
+    steps = replace(settings.steps, gap=min(settings.steps.gap, _GAP), spike=min(settings.steps.spike, _SPIKE))
     falls = find_footfalls(
-        clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, settings.steps
+        clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, steps
     )
     holds = [
         find_footholds(
