@@ -17,6 +17,7 @@ import torch
 
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.gait_names import nearest_action
 from blender_addon.systems.database import Database
 from blender_addon.systems.packs import load_system
 from blender_addon.systems.protocol import System, Wish
@@ -50,7 +51,11 @@ def model_milliseconds(system: System, characters: int, chunks: int = 40) -> flo
     positions[..., 1] = -1.2 * ahead
     directions = np.zeros_like(positions)
     directions[..., 1] = -1.0
-    wish = Wish(positions, directions, np.full(characters, 1.2))
+    actions = np.zeros((characters, len(ahead), len(system.actions)))
+    walk = nearest_action("walk", system.actions)
+    if walk is not None:
+        actions[..., system.actions.index(walk)] = 1.0
+    wish = Wish(positions, directions, np.full(characters, 1.2), np.full((characters, len(ahead)), 1.2), actions)
     state = system.start(wish)
     best = np.inf
     for _ in range(5):

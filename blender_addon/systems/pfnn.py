@@ -25,13 +25,12 @@ from .packs import Pack
 from .pfnn_control import PfnnBlend, blended_course, blended_gaits, meant_gaits
 from .pfnn_features import (
     SAMPLES,
+    Felt,
     RestBody,
     input_layout,
     output_layout,
     pose_columns,
-    reference_height,
     rotations_of,
-    sample_points,
 )
 from .phase_function import spline_coefficients
 from .poses import Poses
@@ -207,11 +206,10 @@ class Pfnn:
         past, _, before = trail.past(self.fps)
         places = np.concatenate([past.positions, places], axis=1)
         facings = np.concatenate([past.directions, facings], axis=1)
-        heights = self._feel(places, facings, here, ground)
-        reference = reference_height(heights)
+        felt = Felt.of(places, facings, lambda points: ground(_onto(points, here)))
         inputs = np.concatenate(
             [places.reshape(count, -1), facings.reshape(count, -1),
-             (heights - reference[:, None, None]).reshape(count, -1),
+             felt.heights.reshape(count, -1),
              np.concatenate([before, gaits], axis=1).reshape(count, -1), state.pose], axis=1,
         )  # fmt: skip
         outputs = self._network(inputs.astype(np.float32), state.phase).astype(np.float64)
@@ -231,14 +229,8 @@ class Pfnn:
             phase=state.phase + np.maximum(pace, 0.0) / self.fps,
             trail=trail.moved(step),
         )
-        hips = body[:, 0] + reference[:, None] * [0.0, 0.0, 1.0]
+        hips = body[:, 0] + felt.reference[:, None] * [0.0, 0.0, 1.0]
         return after, _Frame(hips, angles, step, get(outputs, "contacts"))
-
-    def _feel(self, places: Array, facings: Array, here: Array, ground: Callable[[Array], Array]) -> Array:
-        """Heights (c, 3, samples), metres in the world, under a trajectory (c, samples, 2) seen from ``here``."""
-        points = sample_points(places, facings).reshape(len(here), -1, 2)
-        points = rot.rotate_2d(here[:, None, 2], points) + here[:, None, :2]
-        return ground(points).reshape(len(here), 3, -1)
 
     def _poses(self, made: list[_Frame]) -> Poses:
         """Poses (c, frames, ...) of the frames made; a foot is down with its heel or its toes."""
@@ -260,6 +252,11 @@ class _Frame:
     angles: Array
     step: Array
     contacts: Array
+
+
+def _onto(points: Array, root: Array) -> Array:
+    """Points (c, n, 2) as seen from ``root`` (c, 3), in the space in which that is given."""
+    return rot.rotate_2d(root[:, None, 2], points) + root[:, None, :2]
 
 
 def _relative(origin: Array, root: Array) -> Array:

@@ -28,8 +28,10 @@ from .poses import clip_poses
 SAMPLES = PAST + FUTURE
 #: Heights are felt in the middle and this far to the left and to the right, metres.
 ASIDE = 0.25
-#: The ground's reference height is the mean of the middle heights at these samples: -20 to +20 frames.
+#: The ground's reference height is a mean along the way between these samples: -20 to +20 frames.
 REFERENCE_SAMPLES = slice(PAST - 2, PAST + 3)
+#: So many points for each of these samples.
+_BETWEEN = 10
 #: Blocks of the input that are the pose.
 POSE_BLOCKS: tuple[str, ...] = ("joint_positions", "joint_velocities")
 #: Contacts in this order.
@@ -79,16 +81,47 @@ def sample_points(positions: Array, directions: Array) -> Array:
     return np.stack([positions, positions + left, positions - left], axis=-3)
 
 
+def reference_points(positions: Array) -> Array:
+    """Points (..., k, 2) on the way from -20 to +20 frames, of samples (..., samples, 2)."""
+    near = positions[..., REFERENCE_SAMPLES, :]
+    part = np.arange(_BETWEEN)[:, None] / _BETWEEN
+    between = near[..., :-1, None, :] + part * np.diff(near, axis=-2)[..., None, :]
+    return np.concatenate([between.reshape(*near.shape[:-2], -1, 2), near[..., -1:, :]], axis=-2)
+
+
 def reference_height(heights: Array) -> Array:
-    """The height (...) that others are counted from, of heights (..., 3, samples): smooth even over stairs."""
-    return np.asarray(heights[..., 0, REFERENCE_SAMPLES].mean(axis=-1))
+    """The height (...) that all others are counted from, of heights (..., k) at `reference_points`.
+
+    Their mean, those nearest weighing most: so many that it is smooth even over stairs, where a mean of the samples
+    themselves would jump by several centimetres from frame to frame.
+    """
+    count = heights.shape[-1]
+    weights = 1.0 - np.cos(2.0 * np.pi * (np.arange(count) + 1.0) / (count + 1.0))
+    return np.asarray(heights @ (weights / weights.sum()))
 
 
-def sample_heights(root: Array, fps: float, ground: Heights) -> Array:
-    """Heights (frames, 3, samples), metres in the world, under the samples around every frame of a root track."""
+@dataclass(frozen=True)
+class Felt:
+    """The ground as it is felt: heights (..., 3, samples) over their reference height (...), metres in the world."""
+
+    heights: Array
+    reference: Array
+
+    @classmethod
+    def of(cls, positions: Array, directions: Array, ground: Heights) -> Felt:
+        """Under a trajectory (..., samples, 2), in the space of which ``ground`` gives heights."""
+        samples, near = sample_points(positions, directions), reference_points(positions)
+        shape, count = samples.shape[:-1], 3 * SAMPLES
+        found = ground(np.concatenate([samples.reshape(*shape[:-2], count, 2), near], axis=-2))
+        reference = reference_height(found[..., count:])
+        return cls(found[..., :count].reshape(shape) - reference[..., None, None], reference)
+
+
+def felt_along(root: Array, fps: float, ground: Heights) -> Felt:
+    """The ground felt at every frame of a root track (frames, 3)."""
     frames = np.arange(len(root))
     world = np.stack([sample_root(root, frames + seconds * fps, fps) for seconds in SAMPLE_TIMES], axis=1)
-    return np.asarray(ground(sample_points(world[..., :2], rot.direction_of_yaw(world[..., 2]))))
+    return Felt.of(world[..., :2], rot.direction_of_yaw(world[..., 2]), ground)
 
 
 @dataclass(frozen=True)
@@ -116,19 +149,18 @@ class PfnnFrames:
     phase: Array
 
 
-def clip_frames(clip: Clip, phase: Phase, gaits: Array, heights: Array, heels: BoolArray | None = None) -> PfnnFrames:
+def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, heels: BoolArray | None = None) -> PfnnFrames:
     """All that the network is told, and should answer, of every frame of a clip.
 
     Args:
         clip: the motion. phase: its phase. gaits: share of each gait shown by each frame (frames, gaits).
-        heights: from `sample_heights`, or felt by other means: (frames, 3, samples) in the world, metres.
+        felt: the ground under it, from `felt_along`.
         heels: when heels are down (frames, 2); found from their speed and height without.
     """
     count = len(clip)
-    reference = reference_height(heights)
     poses = clip_poses(clip)
     places, turns = clip.skeleton.fk(poses.hips, poses.rotations)
-    places[..., 2] -= reference[:, None]
+    places[..., 2] -= felt.reference[:, None]
     to_root = rot.inv(rot.from_yaw(clip.root[:, 2]))[:, None]
     velocity = rot.rotate(to_root, derivative(clip.world[0], clip.fps))
     positions, directions, _ = clip_trajectory(clip)
@@ -143,7 +175,7 @@ def clip_frames(clip: Clip, phase: Phase, gaits: Array, heights: Array, heels: B
         angles=angles_of(clip.skeleton, turns).reshape(count, -1),
         steps=np.concatenate([poses.root_step * clip.fps, change[:, None]], axis=1),
         contacts=np.stack([heels, clip.contacts], axis=-1).reshape(count, -1).astype(np.float64),
-        heights=(heights - reference[:, None, None]).reshape(count, -1),
+        heights=felt.heights.reshape(count, -1),
         phase=np.mod(phase.angle, 2.0 * np.pi),
     )
 

@@ -24,11 +24,11 @@ from blender_addon.systems.mann_features import PAST
 from blender_addon.systems.pfnn_features import (
     CONTACTS,
     SAMPLES,
+    Felt,
     clip_frames,
+    felt_along,
     input_layout,
     output_layout,
-    reference_height,
-    sample_heights,
 )
 
 from .stance_ground import StanceGround
@@ -51,20 +51,20 @@ class Take:
 
     Attributes:
         clip: the motion. phase: its phase. gaits: shares (frames, gaits). heels: when heels are down (frames, 2).
-        heights: ground felt at each frame, one or more ways it may have been (variants, frames, 3, samples), metres.
+        grounds: the ground felt at each frame, one or more ways it may have been.
     """
 
     clip: Clip
     phase: Phase
     gaits: Array
     heels: npt.NDArray[np.bool_]
-    heights: Array
+    grounds: Sequence[Felt]
 
     def mirrored(self) -> Take:
         """Left and right swapped; the phase half a turn on."""
         return Take(
             self.clip.mirrored(), Phase(self.phase.angle + np.pi, self.phase.reliable), self.gaits, self.heels[:, ::-1],
-            self.heights[:, :, [0, 2, 1]],
+            [Felt(felt.heights[:, [0, 2, 1]], felt.reference) for felt in self.grounds],
         )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ class PfnnData:
         skeleton = takes[0].clip.skeleton
         blocks = frame_layout(len(skeleton), len(gaits))
         ends = np.cumsum([len(take.clip) for take in takes])
-        variants = max(len(take.heights) for take in takes)
+        variants = max(len(take.grounds) for take in takes)
         frames, phase = torch.empty(int(ends[-1]), blocks.size), torch.empty(int(ends[-1]))
         heights = torch.empty(variants, int(ends[-1]), 3 * SAMPLES)
         offsets = torch.empty(variants, int(ends[-1]))
@@ -247,7 +247,7 @@ def take_of(clip: Clip, gaits: Array, tags: Sequence[str] = ()) -> Take:
     ground = StanceGround.of(clip) if uneven else _level
     return Take(
         clip, global_phase(clip.contacts, clip.fps), gaits, heels_down(clip, uneven),
-        sample_heights(clip.root, clip.fps, ground)[None],
+        [felt_along(clip.root, clip.fps, ground)],
     )  # fmt: skip
 
 
@@ -269,20 +269,18 @@ def _level(xy: Array) -> Array:
 def _assemble(take: Take, place: slice, blocks: Layout, into: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
     """Put a take's frames where they belong; with fewer variants than others it repeats its own."""
     frames, heights, offsets, phase = into
-    found = clip_frames(take.clip, take.phase, take.gaits, take.heights[0], take.heels)
+    found = clip_frames(take.clip, take.phase, take.gaits, take.grounds[0], take.heels)
     rows = blocks.join(
         trajectory=found.trajectory, gaits=found.gaits, pose=found.pose, angles=found.angles, steps=found.steps,
         contacts=found.contacts,
     )  # fmt: skip
     frames[place] = torch.from_numpy(rows.astype(np.float32))
     phase[place] = torch.from_numpy(found.phase.astype(np.float32))
-    first = reference_height(take.heights[0])
     for variant in range(len(heights)):
-        ground = take.heights[variant % len(take.heights)]
-        reference = reference_height(ground)
-        relative = (ground - reference[:, None, None]).reshape(len(ground), -1)
-        heights[variant, place] = torch.from_numpy(relative.astype(np.float32))
-        offsets[variant, place] = torch.from_numpy((reference - first).astype(np.float32))
+        felt = take.grounds[variant % len(take.grounds)]
+        heights[variant, place] = torch.from_numpy(felt.heights.reshape(len(take.clip), -1).astype(np.float32))
+        offset = felt.reference - take.grounds[0].reference
+        offsets[variant, place] = torch.from_numpy(offset.astype(np.float32))
 
 
 def _drawn(frames: Tensor, heights: Tensor, blocks: Layout, gaits: int) -> Tensor:
