@@ -15,10 +15,11 @@ from blender_addon.baking import BakeSettings, solve, write
 from blender_addon.gait_entry import AnyAnimal, fox
 from blender_addon.motion import animal as anatomy
 from blender_addon.motion.errors import PackError, RigError
+from blender_addon.motion.key_reduction import Tolerance
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.schedule import Schedule
 from blender_addon.motion.terrain import FlatGround
-from blender_addon.scene import setup
+from blender_addon.scene import setup, unbake
 from blender_addon.scene.character import create_character
 from blender_addon.scene.importers import ImportOptions
 from blender_addon.scene.ingest import ingest_files
@@ -178,3 +179,30 @@ def test_an_animals_action_is_carried_over_to_another_animal(shared_data) -> Non
     person = armature_of(biped(), "Held")
     with pytest.raises(RigError, match="four-legged"):
         retargeting.retarget_actions(source, person, [bpy.data.actions["Walk"]])
+
+
+def test_a_tiny_animals_quick_steps_stay_apart() -> None:
+    """A kitten swings its feet in 0.08 s: bridged, two stands would become one between the two."""
+    ob = create_character(fox(), "Kitten")
+    ob.scale = (0.2,) * 3
+    baked = walked(ob, speed=0.45, length=1.5)
+    followed, made = (clip.contacts for clip in (baked.solved.followed, baked.solved.clip))
+    steps = [int((~contacts[:-1] & contacts[1:]).sum()) for contacts in (followed, made)]
+    assert steps[0] == steps[1] > 20
+    figures = {figure.key: figure.value for figure in baked.report.figures}
+    assert figures["slide_max"] < 0.5
+
+
+def test_fewer_keys_hold_the_standing_paws_and_unbaking_gives_the_switches_back() -> None:
+    ob = rig_truths.open_rigify("wolf", True)
+    setup.set_fps(bpy.context.scene, 60.0)
+    tail = ob.pose.bones["spine.002"].constraints["Copy Rotation"]
+    before = tail.influence, ob.pose.bones["thigh_parent.L"]["IK_FK"]
+    shot = read_shot(ob, poly_curve([(0, 0, 0), (0, -3, 0)]), FlatGround())
+    settings = BakeSettings(Schedule.constant(1.0, "walk"), BRISK, tolerance=Tolerance())
+    baked = write(solve(shot, AnyAnimal(), settings), ob)
+    assert "% of the keys kept" in baked.notes[0] and int(baked.notes[0].split("%")[0]) <= 15
+    bpy.context.scene.frame_set(baked.written.frame_start)
+    assert tail.influence == 0.0 and ob.pose.bones["thigh_parent.L"]["IK_FK"] == 1.0
+    unbake.unbake(ob)
+    assert (tail.influence, ob.pose.bones["thigh_parent.L"]["IK_FK"]) == before
