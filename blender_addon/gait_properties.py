@@ -35,6 +35,12 @@ def _fit_speed(gaits: Any, context: bpy.types.Context) -> None:
     gaits.speed = min(max(gaits.speed, low), high)
 
 
+def _elsewhere(_self: Any, _context: bpy.types.Context) -> None:
+    from .operators import gait_state
+
+    gait_state.scene_changed()
+
+
 def _get_share(gaits: Any) -> float:
     from .operators import animal
 
@@ -67,7 +73,8 @@ class GAITSMITH_PG_gaits(bpy.types.PropertyGroup):
                     "By speed, it goes through all gaits",
     )
     where: EnumProperty(
-        name="Where", items=PLACES, default="PLACE", description="Where the animal goes in the preview",
+        name="Where", items=PLACES, default="PLACE", update=_elsewhere,
+        description="Where the animal goes in the preview",
     )
     length: EnumProperty(name="Bake", items=LENGTHS, default="CYCLE", description="How much motion is baked in place")
     seconds: FloatProperty(

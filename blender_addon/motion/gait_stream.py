@@ -166,6 +166,11 @@ class Stream:
         self._stale = self._stale or asked != self.asked
         self.asked = asked
 
+    def turn_to(self, other: Stream) -> None:
+        """Go on from where it is, on another's way and in its manner."""
+        self.perform, self.choose, self.way = other.perform, other.choose, other.way
+        self.acceleration, self._stale = other.acceleration, True
+
     def advance(self, seconds: float) -> None:
         """Let time go by; where nothing is made yet, it waits."""
         if self._piece is not None:

@@ -194,7 +194,7 @@ def mark_text(mark: object) -> str:
 def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """A curve was edited or moved: forget it, and have the preview made anew."""
     from ..scene import curves
-    from . import preview_state
+    from . import gait_state, preview_state
 
     if not hasattr(scene, "gaitsmith") or curves.being_read():
         return
@@ -203,8 +203,11 @@ def _on_depsgraph(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     watched |= {ob.data.name_full for ob in (chosen.curve, chosen.ground_object) if ob is not None and ob.data}
     known = watched | set(_curve_cache)
     playing = _is_playing()
+    mover = chosen.armature.name_full if chosen.armature is not None else ""
     for update in depsgraph.updates:
         what = update.id
+        if mover and not playing and update.is_updated_transform and what.name_full == mover:
+            gait_state.scene_changed()
         edited = update.is_updated_geometry and isinstance(what, bpy.types.Curve)
         # While the animation plays, things that move by it would ask for a new preview at every frame.
         changed = edited or (not playing and (update.is_updated_geometry or update.is_updated_transform))

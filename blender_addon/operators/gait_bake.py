@@ -10,7 +10,7 @@ import bpy
 from .. import baking, gait_baking, library
 from ..motion.errors import GaitsmithError
 from ..motion.schedule import AUTO, Schedule
-from . import animal, common, gait_state, request
+from . import animal, common, gait_stage, gait_state, request
 from .bake import BakeRun, fill_report
 from .watched import Watched
 from .worker import Worker
@@ -39,7 +39,7 @@ class GaitBakeRun(BakeRun):
 
     def begin(self, context: bpy.types.Context) -> None:
         """Read the scene and start to compute; raises `GaitsmithError` when something is missing or broken."""
-        wanted = gait_state.missing(context)
+        wanted = gait_stage.missing(context)
         if wanted:
             raise GaitsmithError(wanted)
         gait_state.end(context)
@@ -129,7 +129,7 @@ class GAITSMITH_OT_gait_bake(Watched, bpy.types.Operator):
         """Needs an animal, and no other bake."""
         if context.scene is None:
             return False
-        wanted = "A bake is running" if common.state(context).baking else gait_state.missing(context)
+        wanted = "A bake is running" if common.state(context).baking else gait_stage.missing(context)
         if wanted:
             cls.poll_message_set(wanted)
         return not wanted

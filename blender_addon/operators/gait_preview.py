@@ -6,7 +6,7 @@ import time
 
 import bpy
 
-from . import common, gait_state
+from . import common, gait_stage, gait_state
 
 #: How often Blender is asked for the next moment, seconds.
 TICK_SECONDS = 1.0 / 60.0
@@ -23,7 +23,7 @@ class GAITSMITH_OT_gait_preview(bpy.types.Operator):
         """Needs an animal, unless it plays."""
         if context.scene is None:
             return False
-        wanted = "" if common.state(context).gaits_playing else gait_state.missing(context)
+        wanted = "" if common.state(context).gaits_playing else gait_stage.missing(context)
         if wanted:
             cls.poll_message_set(wanted)
         return not wanted

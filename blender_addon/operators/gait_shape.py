@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import animal, common
+from . import animal, common, gait_state
 
 
 def told(context: bpy.types.Context) -> str:
@@ -46,6 +46,7 @@ class GAITSMITH_OT_gait_shape_use(bpy.types.Operator):
             common.object_mode(context)
             clip, cycle = gait_shape.read_cycle(ob)
             gait_shape.keep(ob, clip)
+            gait_state.scene_changed()
             stride = f"one stride of a {cycle.gait.label.replace('_', ' ')} in {cycle.seconds:.2f} s"
             common.tell(context, "\n".join([f"{clip.name}: {stride}. Gaits take its poses now", *cycle.notes]), "gaits")
         return {"CANCELLED"} if failed else {"FINISHED"}
@@ -71,6 +72,7 @@ class GAITSMITH_OT_gait_shape_clear(bpy.types.Operator):
         from ..scene import gait_shape
 
         gait_shape.clear(common.chosen_armature(context))
+        gait_state.scene_changed()
         common.tell(context, "The gait model's own poses are used again", "gaits")
         return {"FINISHED"}
 

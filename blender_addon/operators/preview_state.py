@@ -9,7 +9,7 @@ import bpy
 
 from ..motion.errors import GaitsmithError
 from ..motion.picture import Picture
-from . import common, flow
+from . import common, flow, gait_state
 from .worker import Worker
 
 #: The preview begins to be made this long after the last change, seconds: a drag is many changes.
@@ -37,6 +37,7 @@ def settings_changed(context: bpy.types.Context) -> None:
 def scene_changed() -> None:
     """Something the motion depends on has changed: make it anew, soon."""
     global _again
+    gait_state.scene_changed()
     manager = bpy.context.window_manager
     if manager is None or not manager.gaitsmith.preview:
         return

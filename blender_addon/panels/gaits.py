@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..operators import animal, common, gait_shape, gait_state
+from ..operators import animal, common, gait_shape, gait_stage
 from .common import Sidebar, columns, message, words
 
 
@@ -20,7 +20,7 @@ class GAITSMITH_PT_gaits(Sidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, gaits, playing = self.layout, common.settings(context).gaits, common.state(context).gaits_playing
-        wanted = gait_state.missing(context)
+        wanted = gait_stage.missing(context)
         if animal.legs(context) != 4 and not playing:
             words(layout, wanted, "INFO")
             return

@@ -132,6 +132,15 @@ def test_in_place_the_animal_is_drawn_where_it_stands(scene) -> None:
     assert np.arctan2(*long) == pytest.approx(np.arctan2(*was), abs=0.25)
 
 
+def test_in_place_it_follows_when_the_character_is_moved(scene) -> None:
+    bpy.ops.gaitsmith.gait_preview()
+    play(0.5)
+    fox().location = (2.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert gait_state.playing()[1].place[0] == pytest.approx(2.0)
+    play(0.5)
+
+
 def test_along_the_path_it_goes_to_the_end_and_begins_again(scene) -> None:
     scene.curve = make_curve()
     scene.gaits.where, scene.gaits.speed = "CURVE", 2.0
@@ -162,6 +171,24 @@ def test_a_path_that_is_over_at_the_start_is_refused(scene) -> None:
     with pytest.raises(RuntimeError, match="nearer to 0"):
         bpy.ops.gaitsmith.gait_preview()
     assert gait_state.playing() is None
+
+
+def test_another_place_or_path_takes_effect_while_it_plays(scene) -> None:
+    scene.curve = curve = make_curve()
+    scene.gaits.speed = 1.5
+    bpy.ops.gaitsmith.gait_preview()
+    play(1.0)
+    scene.gaits.where = "CURVE"
+    play(1.0)
+    gone = shown().root[1]
+    assert not gait_state.playing()[1].in_place and gone == pytest.approx(-1.5, abs=0.2)
+    curve.data.splines[0].points[0].co = (1.0, 0.0, 0.0, 1.0)
+    curve.data.splines[0].points[1].co = (1.0, -5.0, 0.0, 1.0)
+    bpy.context.view_layer.update()
+    play(1.0)
+    assert shown().root[0] == pytest.approx(1.0, abs=0.05) and shown().root[1] < gone
+    scene.curve = None
+    assert gait_state.playing() is None and "path" in message()
 
 
 def test_another_file_ends_it_and_forgets_the_animal(scene) -> None:
