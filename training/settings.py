@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from blender_addon.motion.errors import DatasetError
 
+from .terrain_fitting.settings import FitSettings
+
 
 @dataclass(frozen=True)
 class StageSettings:
@@ -115,6 +117,7 @@ class PfnnTrainingSettings:
         sparse: factor of the mean absolute weight in the loss.
         catch_up: share of its distance from the plan that a character learns to take back each frame.
         half: keep the pack's weights in 16 bits (unfolded when loaded), not in 32.
+        fit_ground: also learn from ground fitted under the motion. ground: how it is fitted.
         steps, windows: the two stages: single frames, and windows in which the network lives on its own answers.
     """
 
@@ -125,6 +128,8 @@ class PfnnTrainingSettings:
     sparse: float = 0.01
     catch_up: float = 0.03
     half: bool = False
+    fit_ground: bool = True
+    ground: FitSettings = field(default_factory=FitSettings)
     steps: StageSettings = field(
         default_factory=lambda: StageSettings(40_000, 512, 1, 1e-3, time_share=0.4, noise=0.05)
     )
@@ -207,6 +212,8 @@ def _numbers(value: Any, where: str) -> dict[str, float]:
 def _same_kind(value: Any, old: Any, where: str) -> Any:
     if isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if isinstance(old, tuple) and isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
     if type(value) is not type(old):
         raise DatasetError(f"Setting {where} must be a {type(old).__name__}, not {value!r}")
     return value

@@ -27,6 +27,7 @@ from .pfnn_features import (
     SAMPLES,
     Felt,
     RestBody,
+    felt_points,
     input_layout,
     output_layout,
     pose_columns,
@@ -206,7 +207,7 @@ class Pfnn:
         past, _, before = trail.past(self.fps)
         places = np.concatenate([past.positions, places], axis=1)
         facings = np.concatenate([past.directions, facings], axis=1)
-        felt = Felt.of(places, facings, lambda points: ground(_onto(points, here)))
+        felt = Felt.of(ground(_onto(felt_points(places, facings), here)))
         inputs = np.concatenate(
             [places.reshape(count, -1), facings.reshape(count, -1),
              felt.heights.reshape(count, -1),

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from ..motion import rotations as rot
 from ..motion.clip import BoolArray, Clip
+from ..motion.contact_labels import CONTACT_POINTS
 from ..motion.filters import derivative
-from ..motion.labels import heels_down
 from ..motion.phases import Phase
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
@@ -34,8 +34,6 @@ REFERENCE_SAMPLES = slice(PAST - 2, PAST + 3)
 _BETWEEN = 10
 #: Blocks of the input that are the pose.
 POSE_BLOCKS: tuple[str, ...] = ("joint_positions", "joint_velocities")
-#: Contacts in this order.
-CONTACTS: tuple[str, ...] = ("left_heel", "left_toe", "right_heel", "right_toe")
 #: Points (..., 2) in the world -> heights (...), metres.
 Heights = Callable[[Array], Array]
 
@@ -66,7 +64,7 @@ def output_layout(joints: int) -> Layout:
         root_velocity=2,
         root_turning=1,
         phase_change=1,
-        contacts=len(CONTACTS),
+        contacts=len(CONTACT_POINTS),
     )
 
 
@@ -100,6 +98,13 @@ def reference_height(heights: Array) -> Array:
     return np.asarray(heights @ (weights / weights.sum()))
 
 
+def felt_points(positions: Array, directions: Array) -> Array:
+    """All points (..., n, 2) at which the ground under a trajectory (..., samples, 2) is looked up."""
+    samples = sample_points(positions, directions)
+    flat = samples.reshape(*samples.shape[:-3], 3 * SAMPLES, 2)
+    return np.concatenate([flat, reference_points(positions)], axis=-2)
+
+
 @dataclass(frozen=True)
 class Felt:
     """The ground as it is felt: heights (..., 3, samples) over their reference height (...), metres in the world."""
@@ -108,20 +113,24 @@ class Felt:
     reference: Array
 
     @classmethod
-    def of(cls, positions: Array, directions: Array, ground: Heights) -> Felt:
-        """Under a trajectory (..., samples, 2), in the space of which ``ground`` gives heights."""
-        samples, near = sample_points(positions, directions), reference_points(positions)
-        shape, count = samples.shape[:-1], 3 * SAMPLES
-        found = ground(np.concatenate([samples.reshape(*shape[:-2], count, 2), near], axis=-2))
-        reference = reference_height(found[..., count:])
-        return cls(found[..., :count].reshape(shape) - reference[..., None, None], reference)
+    def of(cls, heights: Array) -> Felt:
+        """From the heights (..., n) at `felt_points`."""
+        count = 3 * SAMPLES
+        reference = reference_height(heights[..., count:])
+        samples = heights[..., :count].reshape(*heights.shape[:-1], 3, SAMPLES)
+        return cls(samples - reference[..., None, None], reference)
+
+
+def points_along(root: Array, fps: float) -> Array:
+    """The `felt_points` (frames, n, 2) of every frame of a root track (frames, 3), metres in the world."""
+    frames = np.arange(len(root))
+    world = np.stack([sample_root(root, frames + seconds * fps, fps) for seconds in SAMPLE_TIMES], axis=1)
+    return felt_points(world[..., :2], rot.direction_of_yaw(world[..., 2]))
 
 
 def felt_along(root: Array, fps: float, ground: Heights) -> Felt:
     """The ground felt at every frame of a root track (frames, 3)."""
-    frames = np.arange(len(root))
-    world = np.stack([sample_root(root, frames + seconds * fps, fps) for seconds in SAMPLE_TIMES], axis=1)
-    return Felt.of(world[..., :2], rot.direction_of_yaw(world[..., 2]), ground)
+    return Felt.of(ground(points_along(root, fps)))
 
 
 @dataclass(frozen=True)
@@ -149,13 +158,13 @@ class PfnnFrames:
     phase: Array
 
 
-def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, heels: BoolArray | None = None) -> PfnnFrames:
+def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, contacts: BoolArray) -> PfnnFrames:
     """All that the network is told, and should answer, of every frame of a clip.
 
     Args:
         clip: the motion. phase: its phase. gaits: share of each gait shown by each frame (frames, gaits).
         felt: the ground under it, from `felt_along`.
-        heels: when heels are down (frames, 2); found from their speed and height without.
+        contacts: of heels and toes (frames, 4), columns as `contact_labels.CONTACT_POINTS`.
     """
     count = len(clip)
     poses = clip_poses(clip)
@@ -164,7 +173,6 @@ def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, heels: BoolA
     to_root = rot.inv(rot.from_yaw(clip.root[:, 2]))[:, None]
     velocity = rot.rotate(to_root, derivative(clip.world[0], clip.fps))
     positions, directions, _ = clip_trajectory(clip)
-    heels = heels_down(clip) if heels is None else heels
     change = np.diff(phase.angle, append=phase.angle[-1:]) * clip.fps
     if count > 1:
         change[-1] = change[-2]
@@ -174,7 +182,7 @@ def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, heels: BoolA
         pose=np.concatenate([places.reshape(count, -1), velocity.reshape(count, -1)], axis=1),
         angles=angles_of(clip.skeleton, turns).reshape(count, -1),
         steps=np.concatenate([poses.root_step * clip.fps, change[:, None]], axis=1),
-        contacts=np.stack([heels, clip.contacts], axis=-1).reshape(count, -1).astype(np.float64),
+        contacts=contacts.astype(np.float64),
         heights=felt.heights.reshape(count, -1),
         phase=np.mod(phase.angle, 2.0 * np.pi),
     )

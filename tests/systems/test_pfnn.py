@@ -48,7 +48,7 @@ def frames_of(clip, ground=None, rate: float = 5.0) -> PfnnFrames:
     felt = felt_along(clip.root, clip.fps, ground or (lambda xy: np.zeros(xy.shape[:-1])))
     angle = rate / clip.fps * np.arange(len(clip))
     gaits = np.tile([0.0, 1.0, 0.0], (len(clip), 1))
-    return clip_frames(clip, Phase(angle, np.ones(len(clip), bool)), gaits, felt)
+    return clip_frames(clip, Phase(angle, np.ones(len(clip), bool)), gaits, felt, np.repeat(clip.contacts, 2, axis=1))
 
 
 def inputs_of(frames: PfnnFrames) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,18 +11,17 @@ import torch
 from torch import Tensor
 
 from blender_addon.motion.clip import Clip
-from blender_addon.motion.contacts import on_uneven_ground
+from blender_addon.motion.clip_labels import ClipLabels, label_clip
+from blender_addon.motion.contact_labels import CONTACT_POINTS
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
-from blender_addon.motion.gait_labels import BIPED_GAITS, gait_weights, label_biped_gaits
-from blender_addon.motion.labels import heels_down
-from blender_addon.motion.phases import Phase, global_phase
+from blender_addon.motion.gait_labels import gait_weights
+from blender_addon.motion.phases import Phase
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.layout import Layout
 from blender_addon.systems.mann_features import PAST
 from blender_addon.systems.pfnn_features import (
-    CONTACTS,
     SAMPLES,
     Felt,
     clip_frames,
@@ -31,6 +30,7 @@ from blender_addon.systems.pfnn_features import (
     output_layout,
 )
 
+from ..terrain_fitting import TerrainFits
 from .stance_ground import StanceGround
 
 #: Less than this cannot hold every gait's cycle, a turn and a stop.
@@ -41,6 +41,8 @@ _LEAST_SCALE = 0.2
 BONE_SCALE = 0.1
 #: How often frames of a kind are drawn rises with the root of how rare they are, up to so many times the commonest's.
 _RARE = 8.0
+#: Of what is drawn this share is on the ground that was there, the rest on ground that was fitted.
+_OWN_GROUND = 0.4
 #: Heights are learned from ground of more than this deviation, metres.
 _UNEVEN = 0.005
 
@@ -50,20 +52,22 @@ class Take:
     """A clip with its labels and the ground under it.
 
     Attributes:
-        clip: the motion. phase: its phase. gaits: shares (frames, gaits). heels: when heels are down (frames, 2).
+        clip: the motion. phase: its phase. gaits: shares (frames, gaits).
+        contacts: (frames, 4), columns as `contact_labels.CONTACT_POINTS`.
         grounds: the ground felt at each frame, one or more ways it may have been.
     """
 
     clip: Clip
     phase: Phase
     gaits: Array
-    heels: npt.NDArray[np.bool_]
+    contacts: npt.NDArray[np.bool_]
     grounds: Sequence[Felt]
 
     def mirrored(self) -> Take:
         """Left and right swapped; the phase half a turn on."""
         return Take(
-            self.clip.mirrored(), Phase(self.phase.angle + np.pi, self.phase.reliable), self.gaits, self.heels[:, ::-1],
+            self.clip.mirrored(), Phase(self.phase.angle + np.pi, self.phase.reliable), self.gaits,
+            self.contacts[:, [2, 3, 0, 1]],
             [Felt(felt.heights[:, [0, 2, 1]], felt.reference) for felt in self.grounds],
         )  # fmt: skip
 
@@ -184,10 +188,11 @@ class PfnnData:
         return torch.cat([future, self.body(rows, variant)], dim=1)
 
     def draw_variants(self, count: int, random: torch.Generator) -> Tensor:
-        """One variant of the ground for each of so many rows."""
+        """One variant of the ground for each of so many rows: its own, or one that was fitted."""
         if len(self.heights) == 1:
             return torch.zeros(count, dtype=torch.int64)
-        return torch.randint(len(self.heights), (count,), generator=random)
+        fitted = torch.randint(1, len(self.heights), (count,), generator=random)
+        return torch.where(torch.rand(count, generator=random) < _OWN_GROUND, 0, fitted)
 
     @property
     def future_columns(self) -> Tensor:
@@ -222,33 +227,38 @@ def frame_layout(joints: int, gaits: int) -> Layout:
     """The columns of a frame as it is stored."""
     return Layout.of(
         trajectory=4 * SAMPLES, gaits=gaits * SAMPLES, pose=6 * joints, angles=3 * joints, steps=4,
-        contacts=len(CONTACTS),
+        contacts=len(CONTACT_POINTS),
     )  # fmt: skip
 
 
-def takes_of(dataset: Dataset) -> tuple[tuple[str, ...], list[Take]]:
+def takes_of(
+    dataset: Dataset, labels: Sequence[ClipLabels] | None = None, fits: TerrainFits | None = None
+) -> tuple[tuple[str, ...], list[Take]]:
     """Names of the gaits, and every clip with its labels and the ground under it.
 
-    The data set's own gaits if its frames are labelled, else suggested ones.
+    Args:
+        dataset: the motion. labels: of its clips, in order; found when not given, but for gaits that the data set
+            itself labels. fits: ground fitted under the clips, more ways that it may have been.
     """
-    names = dataset.action_names or BIPED_GAITS
+    labels = labels or labels_of(dataset)
     takes = []
-    for number, clip in enumerate(dataset.clips):
-        labels = dataset.actions[number] if dataset.action_names else label_biped_gaits(clip)
-        takes.append(take_of(clip, gait_weights(labels, clip.fps, len(names)), dataset.tags[number]))
-    return names, takes
+    for number, (clip, label) in enumerate(zip(dataset.clips, labels, strict=True)):
+        ground = StanceGround.of(clip) if label.uneven else _level
+        grounds = [felt_along(clip.root, clip.fps, ground), *(fits.felt(number) if fits is not None else ())]
+        gaits = gait_weights(label.gaits, clip.fps, len(label.gait_names))
+        takes.append(Take(clip, label.phase, gaits, label.contacts, grounds))
+    return labels[0].gait_names, takes
 
 
-def take_of(clip: Clip, gaits: Array, tags: Sequence[str] = ()) -> Take:
-    """A clip with phase and heels as found from its feet, on level ground unless tags or feet say otherwise."""
-    uneven = bool({"slope", "uneven"} & set(tags)) or on_uneven_ground(clip)
-    # A foot that swings high in one place, as in a jump, stands on nothing.
-    uneven = uneven and "jump" not in tags
-    ground = StanceGround.of(clip) if uneven else _level
-    return Take(
-        clip, global_phase(clip.contacts, clip.fps), gaits, heels_down(clip, uneven),
-        [felt_along(clip.root, clip.fps, ground)],
-    )  # fmt: skip
+def labels_of(dataset: Dataset) -> list[ClipLabels]:
+    """Labels of every clip as they are found from its motion; gaits as the data set's frames are labelled, if so."""
+    found = [label_clip(clip, tags) for clip, tags in zip(dataset.clips, dataset.tags, strict=True)]
+    if not dataset.action_names:
+        return found
+    return [
+        replace(label, gaits=track, gait_names=dataset.action_names)
+        for label, track in zip(found, dataset.actions, strict=True)
+    ]
 
 
 def check_enough(data: PfnnData, mirrored: bool, least: float = LEAST_SECONDS) -> None:
@@ -269,7 +279,7 @@ def _level(xy: Array) -> Array:
 def _assemble(take: Take, place: slice, blocks: Layout, into: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
     """Put a take's frames where they belong; with fewer variants than others it repeats its own."""
     frames, heights, offsets, phase = into
-    found = clip_frames(take.clip, take.phase, take.gaits, take.grounds[0], take.heels)
+    found = clip_frames(take.clip, take.phase, take.gaits, take.grounds[0], take.contacts)
     rows = blocks.join(
         trajectory=found.trajectory, gaits=found.gaits, pose=found.pose, angles=found.angles, steps=found.steps,
         contacts=found.contacts,
@@ -286,7 +296,7 @@ def _assemble(take: Take, place: slice, blocks: Layout, into: tuple[Tensor, Tens
 def _drawn(frames: Tensor, heights: Tensor, blocks: Layout, gaits: int) -> Tensor:
     """How often each frame is drawn (n,): rare gaits, and uneven ground, more often than their share."""
     now = frames[:, blocks.slices["gaits"]].view(len(frames), SAMPLES, gaits)[:, PAST].argmax(dim=1)
-    kind = 2 * now + (heights.std(dim=2).amax(dim=0) > _UNEVEN)
+    kind = 2 * now + (heights[0].std(dim=1) > _UNEVEN)
     share = torch.bincount(kind, minlength=2 * gaits).float() / len(frames)
     return (share.max() / share.clamp_min(1e-9)).sqrt().clamp_max(_RARE)[kind]
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.dataset import Dataset
-from blender_addon.motion.errors import DatasetError
+from blender_addon.motion.errors import Cancelled, DatasetError
 from blender_addon.systems import pfnn as runtime
 from blender_addon.systems.packs import PackInfo, write_pack
 
@@ -20,9 +21,10 @@ from ..optimizer import AdamW
 from ..products import quick_products
 from ..settings import PfnnTrainingSettings
 from ..stages import Stages
+from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
 from . import export, starts
-from .data import PfnnData, Take, check_enough, takes_of
+from .data import PfnnData, Take, check_enough, labels_of, takes_of
 from .networks import PfnnNetwork
 from .tasks import StepTask, WindowTask
 
@@ -95,7 +97,8 @@ class PfnnRun:
             raise DatasetError(
                 f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
             )
-        gaits, takes = takes_of(self.dataset)
+        labels = labels_of(self.dataset)
+        gaits, takes = takes_of(self.dataset, labels, self._fits(labels))
 
         def part(kept: bool) -> list[Take]:
             return [takes[i] for i in np.nonzero(held == kept)[0]]
@@ -107,6 +110,18 @@ class PfnnRun:
         except DatasetError:
             held_out = None  # nothing was kept back: train without validation
         return data, held_out
+
+    def _fits(self, labels: list[ClipLabels]) -> TerrainFits | None:
+        """Ground fitted under the motion."""
+        if not self.settings.fit_ground:
+            return None
+        self.watch.reporter.message("stage", stage="ground", message="fitting ground under the motion")
+
+        def told(share: float) -> None:
+            if self.watch.cancelled():
+                raise Cancelled
+
+        return fit_dataset(self.dataset, labels, self.settings.ground, told)
 
     def _metrics(self) -> dict[str, Any]:
         metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}

@@ -12,15 +12,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from blender_addon.motion import rotations as rot
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.clip_labels import ClipLabels, label_clip
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.rotations import Array
-from blender_addon.systems.features import sample_root
-from blender_addon.systems.mann_features import SAMPLE_TIMES
-from blender_addon.systems.pfnn_features import SAMPLES, sample_points
+from blender_addon.systems.pfnn_features import SAMPLES, Felt, points_along
 
 from .bank import Bank
 from .grounds import bank_of
@@ -29,7 +26,7 @@ from .settings import FitSettings
 from .windows import Footing, cycles
 
 #: Changes when the same settings would give other ground.
-_VERSION = 1
+_VERSION = 2
 _DAMAGE = (KeyError, ValueError, OSError, zipfile.BadZipFile, TypeError)
 
 
@@ -54,8 +51,8 @@ class ClipFit:
     """The ground under one clip.
 
     Attributes:
-        heights: under the trajectory's samples, metres in the world (fits, frames, 3 * samples) float32: middle,
-            left, right, each at all samples.
+        heights: metres in the world (fits, frames, 3 * samples + 1) float32: under the trajectory's samples, middle,
+            left, right, each at all samples; and the reference height that they are counted from.
         cycles: what was fitted, in order.
     """
 
@@ -74,10 +71,11 @@ class TerrainFits:
     clips: tuple[ClipFit, ...]
     settings: FitSettings
 
-    def heights(self, clip: int) -> Array:
-        """Heights under a clip's samples (fits, frames, 3, samples), metres in the world."""
-        found = self.clips[clip].heights
-        return np.asarray(found, dtype=np.float64).reshape(*found.shape[:2], 3, SAMPLES)
+    def felt(self, clip: int) -> list[Felt]:
+        """Each ground as it is felt at every frame of a clip."""
+        found = np.asarray(self.clips[clip].heights, dtype=np.float64)
+        samples, reference = found[..., :-1].reshape(*found.shape[:2], 3, SAMPLES), found[..., -1]
+        return [Felt(*fit) for fit in zip(samples - reference[..., None, None], reference, strict=True)]
 
     def save(self, path: Path, mark: str) -> None:
         """Write the file ``path``; heights to a thousandth part of their distance from the clip's middle height."""
@@ -163,8 +161,8 @@ def fit_clip(
     bank = bank or bank_of(settings)
     random = np.random.default_rng([settings.seed, number])
     search = Search(bank, settings.placements, settings.fits, settings.good)
-    footing, points = Footing(clip, labels), felt_points(clip)
-    heights = np.zeros((settings.fits, len(clip), 3 * SAMPLES))
+    footing, points = Footing(clip, labels), points_along(clip.root, clip.fps)
+    heights = np.zeros((settings.fits, len(clip), 3 * SAMPLES + 1))
     shares = np.zeros(len(clip))
     half = round(0.5 * settings.blend * clip.fps)
     found = []
@@ -172,7 +170,7 @@ def fit_clip(
         ground = search.fit(footing.window(first, last), random)
         used = usable(ground, settings)
         begin, end = max(first - half, 0), min(last + half, len(clip))
-        felt = ground.heights(points[begin:end].reshape(-1, 2)).reshape(len(ground), end - begin, -1)
+        felt = _felt(ground, points[begin:end])
         share = blend_shares(np.arange(begin, end), first, last, half, len(clip))
         heights[:, begin:end] += share[:, None] * felt[used]
         shares[begin:end] += share
@@ -181,11 +179,11 @@ def fit_clip(
     return ClipFit((heights / shares[:, None]).astype(np.float32), tuple(found))
 
 
-def felt_points(clip: Clip) -> Array:
-    """Where ground is felt (frames, 3, samples, 2), metres in the world."""
-    frames = np.arange(len(clip))
-    world = np.stack([sample_root(clip.root, frames + s * clip.fps, clip.fps) for s in SAMPLE_TIMES], axis=1)
-    return sample_points(world[..., :2], rot.direction_of_yaw(world[..., 2]))
+def _felt(ground: FittedGround, points: Array) -> Array:
+    """The columns of `ClipFit.heights` (fits, frames, n) on every ground, at the points of some frames."""
+    felt = Felt.of(ground.heights(points.reshape(-1, 2)).reshape(len(ground), *points.shape[:-1]))
+    level = felt.reference[..., None]
+    return np.concatenate([felt.heights.reshape(*level.shape[:2], -1) + level, level], axis=-1)
 
 
 def usable(ground: FittedGround, settings: FitSettings) -> npt.NDArray[np.int64]:
