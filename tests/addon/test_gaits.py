@@ -152,6 +152,21 @@ def test_along_the_path_it_goes_to_the_end_and_begins_again(scene) -> None:
     assert min(y) < -4.5 and np.diff(y).max() > 2.0
 
 
+def test_the_timelines_preview_draws_four_feet(scene) -> None:
+    from blender_addon.operators import preview_state
+    from blender_addon.overlays.draw import _feet
+
+    scene.curve = make_curve()
+    scene.action, scene.speed = "auto", 2.0
+    bpy.ops.gaitsmith.preview()
+    found = preview_state.picture(bpy.context)
+    assert {step.side for step in found.footprints} == {0, 1, 2, 3}
+    assert [name for name, _ in _feet(found)] == ["LH", "RH", "LF", "RF"]
+    size = np.ptp(found.footprints[0].outline, axis=0)
+    assert size[0] == pytest.approx(size[1], rel=0.01) and 0.02 < size[0] < 0.12
+    bpy.ops.gaitsmith.preview()
+
+
 def test_on_a_terrain_the_feet_stand_on_it(scene) -> None:
     scene.curve = make_curve()
     bpy.ops.mesh.primitive_plane_add(size=20.0, rotation=(0.15, 0.0, 0.0))
