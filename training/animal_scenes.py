@@ -11,7 +11,7 @@ from blender_addon.motion.limits import Limits
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Plan, make_plan
 from blender_addon.motion.rotations import Array
-from blender_addon.motion.schedule import RESTS, Mark, Schedule
+from blender_addon.motion.schedule import JUMP, RESTS, Mark, Schedule
 
 #: Distance between points on bends, metres for an animal of 0.6 m, as are all lengths and speeds here.
 _STEP = 0.06
@@ -287,9 +287,8 @@ def sprints(draw: Draw) -> Plan:
 def rests(draw: Draw) -> Plan:
     """Sitting and lying down and getting up, on the way and at its ends."""
     way, marks = Drawing(), []
-    # Sitting takes less time: it is done more often.
-    names = ["sit", draw.one_of("sit", "lie"), draw.one_of("sit", "lie")][: int(draw.rng.integers(2, 4))]
-    draw.rng.shuffle(names)
+    both = ["sit", "lie"] if draw.rng.uniform() < 0.5 else ["lie", "sit"]
+    names = [*both, both[0]][: int(draw.rng.integers(2, 4))]
     if draw.rng.uniform() < 0.25:
         # It rests to begin with.
         marks.append(Mark(0.0, action=names[0], pause=sum(RESTS[names[0]]) + draw.between(0.5, 4.0)))
@@ -305,11 +304,25 @@ def rests(draw: Draw) -> Plan:
     return planned(draw, way, marks, before=draw.between(0.5, 2.0), after=draw.between(1.5, 3.0))
 
 
-#: Shares in minutes of an hour and a quarter.
+def jumps(draw: Draw) -> Plan:
+    """Leaps on the way, from a stroll to a gallop."""
+    way, marks = Drawing(), []
+    gait = draw.one_of("auto", "auto", "walk", "trot", "pace", "canter", "gallop")
+    for _ in range(int(draw.rng.integers(1, 3))):
+        speed = draw.evenly(0.8, 6.2) if gait == "auto" else max(draw.gait_speed(gait), 0.7)
+        marks.append(Mark(way.length, speed, gait, ease=0.5 * speed))
+        way.wander(draw, speed * draw.between(1.0, 2.5) + 0.4 * speed * speed, speed)
+        for _ in range(int(draw.rng.integers(3, 6))):
+            marks.append(Mark(way.length, action=JUMP))
+            way.bend(speed * draw.between(1.3, 2.6), 0.0 if speed > 3.0 else draw.between(-0.15, 0.15))
+    return planned(draw, way, marks)
+
+
+#: Shares of all motion: minutes of about an hour and a half.
 SCENES: tuple[Kind, ...] = (
     Kind("steady", 10.0, steady("walk")), Kind("steady", 7.5, steady("pace")), Kind("steady", 8.5, steady("trot")),
     Kind("steady", 7.0, steady("canter")), Kind("steady", 7.0, steady("gallop")), Kind("auto", 4.0, steady("auto")),
     Kind("change", 4.5, changing), Kind("swap", 4.5, swap), Kind("slow", 3.0, slow), Kind("halt", 6.0, halts),
     Kind("bend", 5.0, bends), Kind("corner", 5.0, corners), Kind("spot", 3.0, turns), Kind("sprint", 3.5, sprints),
-    Kind("rest", 8.0, rests),
+    Kind("rest", 10.0, rests), Kind("jump", 9.0, jumps),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...limb_ik import Hinges, solve_chain
 from ...plan import Plan
 from ...rotations import Array
 from ...runs import runs
@@ -40,6 +41,9 @@ _PUSHED, _LANDED = 0.05, 0.0
 _QUICK, _SHORT = 0.15, 0.08
 #: Stances longer than this share of the gait's are divided by a step.
 _LONG = 1.35
+#: Share of the way to its greatest fold that a leg gives in gathering and landing, less what slanting legs and a
+#: pitched trunk need, shoulder heights; but at least the third number.
+_FOLDED, _SPARE, _LEAST_ROOM = 0.95, 0.15, 0.05
 #: What fades in and out of a leap does it within so many seconds (0.6 m).
 _FADE = 0.12
 
@@ -129,14 +133,15 @@ class Leaps:
             return girdles
         left = 1.0 - self._part
         middle, steep, flex = self._rise
+        hind = _bounded(middle - 0.5 * steep, _room(self._body, 0))
+        fore = _bounded(middle + 0.5 * steep, _room(self._body, 2))
         return replace(
-            girdles, rise_hind=left * girdles.rise_hind + middle - 0.5 * steep,
-            rise_fore=left * girdles.rise_fore + middle + 0.5 * steep, flex=left * girdles.flex + flex,
-            roll_hind=left * girdles.roll_hind, roll_fore=left * girdles.roll_fore,
+            girdles, rise_hind=left * girdles.rise_hind + hind, rise_fore=left * girdles.rise_fore + fore,
+            flex=left * girdles.flex + flex, roll_hind=left * girdles.roll_hind, roll_fore=left * girdles.roll_fore,
         )  # fmt: skip
 
     def _rises(self) -> tuple[Array, Array]:
-        """Height of the middle, of the shoulders over the hips, metres, and rounding (3, f); and the leap's part (f,)."""
+        """Height of the middle, and of the shoulders over the hips, metres, rounding (3, f); the leap's part (f,)."""
         frames = np.arange(len(self._course), dtype=np.float64)
         found, part = np.zeros((3, len(frames))), np.zeros(len(frames))
         for leap in self._leaps:
@@ -225,6 +230,24 @@ def _spliced(swings: Sequence[Swing], leap: Leap, leg: int, timing: Timing, fps:
         on = [Swing(start, min(start + flown, after[0].lift - short))]
         on = [swing for swing in on if swing.land - swing.lift > 0.7 * quick]
     return (*before, *approach, Swing(lift, land), *on, *after)
+
+
+def _room(body: Body, leg: int) -> float:
+    """How far a girdle comes down before its standing leg is folded as far as it goes, metres."""
+    limb = body.limbs[leg]
+    points = limb.points(body.positions[None], body.rotations[None])
+    hinges = limb.hinges(body.rotations[None])
+    if limb.end >= 0:
+        inner = len(limb.joints) - 2
+        points, hinges = points[:, :-1], Hinges(hinges.axes[:, :inner], hinges.straight[:inner], hinges.share[:inner])
+    nearest = solve_chain(points, points[:, 0] + 1e-6, hinges).end
+    standing, folded = (float(np.linalg.norm(end[0] - points[0, 0])) for end in (points[:, -1], nearest))
+    return max(_FOLDED * (standing - folded) - _SPARE * body.height, _LEAST_ROOM * body.height)
+
+
+def _bounded(rise: Array, room: float) -> Array:
+    """A rise (f,), metres, that comes no lower than ``room`` under standing."""
+    return np.where(rise < 0.0, room * np.tanh(rise / room), rise)
 
 
 def _height(frames: Array, leap: Leap, height: float, fps: float) -> Array:
