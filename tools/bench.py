@@ -57,6 +57,7 @@ def main() -> int:
         results.append(section("Gaits of keyed clips, by their feet", "tools.bench_gaits", "--data", str(options.data)))
     else:
         print("\nNo animals' clips: what their gaits are is left out.")
+    results.append(section("Experts for four legs: training and one frame", "tools.bench_mann"))
     if dataset is None:
         print("\nNo raw takes: motion matching on them and the speed of training are left out.")
     else:

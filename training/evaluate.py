@@ -20,6 +20,7 @@ from blender_addon.motion.rotations import Array
 from blender_addon.motion.schedule import Schedule
 from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.learned_motion_matching import LearnedMotionMatching
+from blender_addon.systems.mann import Mann
 from blender_addon.systems.packs import Pack, load_system, read_pack
 from blender_addon.systems.protocol import Chunk, System, Wish
 from blender_addon.systems.rollout import Rollout, rollout
@@ -28,6 +29,8 @@ from blender_addon.systems.synthesis import synthesise
 #: Courses walked by `evaluate`; all of them are walked by tools/bench_courses.py.
 _COURSES = ("straight", "s", "right_angle")
 _STARTS, _SECONDS = 100, 10.0
+#: Nobody is asked to turn quicker than this, m/s2.
+_LATERAL = 3.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def evaluate(path: Path, dataset: Path | None = None) -> dict[str, Any]:
     pack = read_pack(path)
     system = load_system(path)
     found: dict[str, Any] = {"bytes": sum(len(data) for data in pack.files.values())}
-    if isinstance(system, LearnedMotionMatching):
+    if isinstance(system, LearnedMotionMatching | Mann):
         found |= {f"rollout_{name}": value for name, value in vars(endurance(system, pack.speeds)).items()}
     if dataset is not None and pack.info.system == "lmm":
         found |= _reconstruction(path, dataset, pack)
@@ -86,12 +89,21 @@ class _Anywhere:
 
 
 def endurance(
-    system: LearnedMotionMatching, speeds: tuple[float, float], count: int = _STARTS, seconds: float = _SECONDS
+    system: LearnedMotionMatching | Mann, speeds: tuple[float, float], count: int = _STARTS, seconds: float = _SECONDS
 ) -> Endurance:
-    """Roll out from random starts along random arcs at random speeds the pack covers."""
+    """Roll out from random starts along random arcs at random speeds the pack covers.
+
+    Experts, which have no projector to bring them there at once, start from the state nearest to the arc.
+    """
     random = np.random.default_rng(2)
-    plans = [_arc(system.fps, seconds, random.uniform(*speeds), random.uniform(-0.6, 0.6)) for _ in range(count)]
-    made = rollout(_Anywhere(system, 3), plans)
+    moving = "auto" if system.skeleton.four_legged else "walk"
+    plans = []
+    for _ in range(count):
+        speed = random.uniform(*speeds)
+        turning = random.uniform(-0.6, 0.6) * min(1.0, _LATERAL / (0.6 * speed))
+        plans.append(_arc(system.fps, seconds, speed, turning, moving))
+    begun: System = system if isinstance(system, Mann) else _Anywhere(system, 3)
+    made = rollout(begun, plans)
     tall = float(np.median([result.clip.hips[:, 2].mean() for result in made]))
     updates = np.stack([angular_update(result.clip)[1:] for result in made])
     window = round(system.fps)
@@ -140,7 +152,7 @@ def _off_height(result: Rollout, tall: float) -> bool:
     return bool(heights.min() < 0.8 * tall or heights.max() > 1.15 * tall)
 
 
-def _arc(fps: float, seconds: float, speed: float, turning: float) -> Plan:
+def _arc(fps: float, seconds: float, speed: float, turning: float, moving: str = "walk") -> Plan:
     """A plan along a circle, without ramps: hard on the system, and simple."""
     frames = round(seconds * fps)
     yaw = turning * np.arange(frames) / fps
@@ -148,7 +160,7 @@ def _arc(fps: float, seconds: float, speed: float, turning: float) -> Plan:
     positions: Array = np.concatenate([np.zeros((1, 2)), np.cumsum(step[:-1], axis=0)])
     return Plan(
         fps=fps, positions=positions, yaw=yaw, speed=np.full(frames, speed), distance=np.arange(frames) * speed / fps,
-        actions=("stand", "walk"), action=np.ones(frames, np.int64), turning=np.zeros(frames, np.bool_),
+        actions=("stand", moving), action=np.ones(frames, np.int64), turning=np.zeros(frames, np.bool_),
     )  # fmt: skip
 
 
