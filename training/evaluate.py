@@ -102,7 +102,7 @@ def endurance(
         speed = random.uniform(*speeds)
         turning = random.uniform(-0.6, 0.6) * min(1.0, _LATERAL / (0.6 * speed))
         plans.append(_arc(system.fps, seconds, speed, turning, moving))
-    begun: System = system if isinstance(system, Mann) else _Anywhere(system, 3)
+    begun: Any = system if isinstance(system, Mann) else _Anywhere(system, 3)
     made = rollout(begun, plans)
     tall = float(np.median([result.clip.hips[:, 2].mean() for result in made]))
     updates = np.stack([angular_update(result.clip)[1:] for result in made])
