@@ -222,8 +222,8 @@ def test_a_window_of_true_answers_has_no_error_and_goes_in_as_it_was_learned(fit
     task = WindowTask(fitted, truth, 4, 8, 0.0, SHARES)
     walked = Walked(fitted.pose(rows - 1, ground), torch.zeros(3, 3), torch.zeros(3))
     for frame in range(8):
-        walked, error, away = task._frame(fitted, rows + frame, ground, walked)
-        assert error.abs().max() < 2e-3 and away.abs().max() < 2e-3
+        walked, errors = task._frame(fitted, rows + frame, ground, walked)
+        assert all(error.abs().max() < 2e-3 for error in errors)
         inputs, shares = truth.seen[-1]
         assert (inputs - fitted.inputs_of(rows + frame, ground)).abs().max() < 5e-3
         assert torch.allclose(shares, phase_shares(fitted.phase[rows + frame]), atol=1e-4)
@@ -238,7 +238,7 @@ def test_who_is_astray_in_place_or_phase_is_asked_to_come_back(data):
     assert torch.allclose(task._wanted_step(step, torch.tensor([[0.02, 0.0, 0.0]]), 60.0),
                           torch.tensor([[-0.12, -1.0, 0.0]]), atol=1e-6)  # fmt: skip
     late = Walked(data.pose(rows - 1, ground), torch.zeros(1, 3), torch.tensor([-0.05]))
-    _, error, _ = task._frame(data, rows, ground, late)
+    _, (error, *_) = task._frame(data, rows, ground, late)
     place = data.outputs.slices["phase_change"]
     scale = data.scale[data.output_columns][place]
     # The truth is asked to be 0.1 * 0.05 * 60 rad/s quicker.
@@ -268,7 +268,7 @@ def test_a_small_set_is_learned_by_heart(data, stage, tmp_path):
     first = float(task.losses(generator).detach().sum())
     Trainer(task, StageSettings(1, 32, 1, 3e-3), Budget(iterations=300), 1, tmp_path / "c", Watch()).run(False)
     # Windows begin astray, which cannot be learned away.
-    assert float(task.losses(generator).detach().sum()) < (0.25 if stage == "steps" else 0.5) * first
+    assert float(task.losses(generator).detach().sum()) < (0.25 if stage == "steps" else 0.65) * first
 
 
 def run_onnx(data: bytes, inputs, phase) -> np.ndarray:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from blender_addon.systems.mann_features import FUTURE, PAST
 from blender_addon.systems.pfnn_features import SAMPLES, RestBody
 
-from ..roots import onward, turned
+from ..roots import carried, onward, turned
 from .data import BONE_SCALE, PfnnData
 from .networks import PfnnNetwork, phase_shares
 
@@ -19,6 +19,8 @@ from .networks import PfnnNetwork, phase_shares
 _ASTRAY_M, _ASTRAY_RAD = 0.03, 0.04
 #: The own phase is so far from the true one then, radians (deviation).
 _ASTRAY_PHASE = 0.15
+#: Errors of the feet's speed count by this many metres a second; of feet in the air so much less.
+_SLIP, _SWINGING = 0.3, 0.1
 #: Windows grow from this many frames to their full length during the first share of their stage.
 _SHORTEST, _GROWING = 3, 0.5
 
@@ -108,12 +110,16 @@ class Walked:
         pose: their last pose as it goes in (n, 6 b). astray: the own root as seen from the true one (n, 3).
         ahead: the own phase less the true one (n,), radians.
         own: the own prediction of the trajectory, positions and directions (n, 2, 6, 2), metres; None at first.
+        feet: ankles and toes of the last frame in its root space (n, 4, 3), metres; None at first.
+        step: the root's last step (n, 3); None at first.
     """
 
     pose: Tensor
     astray: Tensor
     ahead: Tensor
     own: Tensor | None = None
+    feet: Tensor | None = None
+    step: Tensor | None = None
 
 
 class WindowTask:
@@ -150,6 +156,7 @@ class WindowTask:
         columns = data.output_columns
         self._out_mean, self._out_scale = data.mean[columns], data.scale[columns]
         self._places = data.outputs.slices
+        self._feet = torch.tensor([joint for foot in data.skeleton.feet for joint in (foot.ankle, foot.toe)])
 
     def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
         """Draw windows, walk along them, compare every frame."""
@@ -165,12 +172,16 @@ class WindowTask:
         walked = Walked(pose, astray, _ASTRAY_PHASE * torch.randn(batch, generator=random))
         total = torch.zeros(())
         for frame in range(length):
-            walked, error, astray_pose = self._frame(self.data, rows + frame, variant, walked)
-            total = total + error.square().mean() + astray_pose.square().mean()
+            walked, errors = self._frame(self.data, rows + frame, variant, walked)
+            total = total + sum(error.square().mean() for error in errors)
         return (total / length + self.sparse * self.network.size())[None]
 
-    def _frame(self, data: PfnnData, rows: Tensor, variant: Tensor, walked: Walked) -> tuple[Walked, Tensor, Tensor]:
-        """The frames ``rows``: where they lead, the answer's error (n, out) and the pose's on the skeleton (n, 3 b)."""
+    def _frame(
+        self, data: PfnnData, rows: Tensor, variant: Tensor, walked: Walked
+    ) -> tuple[Walked, tuple[Tensor, Tensor, Tensor]]:
+        """Where the frames ``rows`` lead, and errors: the answer's (n, out), of the joints as the skeleton puts them
+        (n, 3 b), and of the feet's movement over the ground (n, 4, 3), all in units of what is usual.
+        """
         inputs = torch.cat([self._around(data, rows, variant, walked), walked.pose], dim=1)
         answer = self.network(inputs, phase_shares(data.phase[rows] + walked.ahead))
         outputs = answer * self._out_scale + self._out_mean
@@ -193,7 +204,30 @@ class WindowTask:
         own = outputs[:, future].view(-1, 2, FUTURE, 2)
         width = 3 * self._joints
         away = pose[:, :width] / BONE_SCALE - target[:, places["joint_positions"]]
-        return Walked(pose, astray, ahead, own), answer - target, away
+        feet = self._feet_of(data, pose)
+        slip = self._slip(data, rows, variant, walked, feet)
+        return Walked(pose, astray, ahead, own, feet, step / data.fps), (answer - target, away, slip)
+
+    def _feet_of(self, data: PfnnData, pose: Tensor) -> Tensor:
+        """Ankles and toes (n, 4, 3), metres, of poses as they go in (n, 6 b)."""
+        place = data.blocks.slices["pose"]
+        width = 3 * self._joints
+        scale, mean = data.scale[place][:width] / BONE_SCALE, data.mean[place][:width]
+        return (pose[:, :width] * scale + mean).view(len(pose), -1, 3)[:, self._feet]
+
+    def _slip(self, data: PfnnData, rows: Tensor, variant: Tensor, walked: Walked, feet: Tensor) -> Tensor:
+        """How the feet's movement since the last frame differs from the true one; that of standing feet above all."""
+        if walked.feet is None or walked.step is None:
+            return torch.zeros(())
+        place = data.blocks.slices["steps"]
+        true = (data.frames[rows - 1][:, place] * data.scale[place] + data.mean[place])[:, :3] / data.fps
+        now, last = (self._feet_of(data, data.pose(frame, variant)) for frame in (rows, rows - 1))
+        moved = carried(now, true) - last
+        moved = torch.cat([turned(moved[..., :2], -walked.astray.detach()[:, None, 2]), moved[..., 2:]], dim=-1)
+        place = data.blocks.slices["contacts"]
+        down = data.frames[rows][:, place] * data.scale[place] + data.mean[place]
+        weight = (_SWINGING + (1.0 - _SWINGING) * down).clamp_min(0.0).sqrt()
+        return weight[..., None] * (carried(feet, walked.step) - walked.feet - moved) * (data.fps / _SLIP)
 
     def _wanted_step(self, truth: Tensor, astray: Tensor, fps: float) -> Tensor:
         """The true velocity as seen from the own root, and some of the way back (n, 3)."""
@@ -257,7 +291,7 @@ class WindowTask:
         walked = Walked(self.held_out.pose(rows - 1, variant), torch.zeros(len(rows), 3), torch.zeros(len(rows)))
         self.network.eval()
         for frame in range(length):
-            walked, error, _ = self._frame(self.held_out, rows + frame, variant, walked)
+            walked, (error, *_) = self._frame(self.held_out, rows + frame, variant, walked)
         self.network.train()
         return 100.0 * float(joint_errors(self.data, error).mean())
 
