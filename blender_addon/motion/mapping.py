@@ -132,7 +132,7 @@ def _from_shape(tree: BoneTree, up: Array) -> BoneFinding | None:
     if float(np.ptp(tree.heads[:, 2])) < 1e-9:
         return None
     limbs = legs_by_shape(tree)
-    if len(limbs) in (2, 3) and _is_pair(tree, limbs[0], limbs[1]):
+    if len(limbs) in (2, 3) and _is_pair(tree, limbs[0], limbs[1]) and not _is_odd(tree, limbs):
         return _biped_by_shape(tree, limbs[0], limbs[1])
     if len(limbs) in (4, 5) and _is_pair(tree, *limbs[0:2]) and _is_pair(tree, *limbs[2:4]):
         return _quadruped_by_shape(tree, limbs[:4])
@@ -163,6 +163,17 @@ def _three_legs(back: Mapping[str, Limb], front: Mapping[str, Limb]) -> BoneFind
 
 def _is_pair(tree: BoneTree, one: Limb, other: Limb) -> bool:
     return len(one.chain) == len(other.chain) and tree.meeting([one.chain[0], other.chain[0]]) >= 0
+
+
+def _is_odd(tree: BoneTree, limbs: Sequence[Limb]) -> bool:
+    """Whether a third chain that reaches the ground stands aside, as a leg does and a tail does not."""
+    if len(limbs) != 3:
+        return False
+    one, other, third = (np.mean(tree.heads[limb.chain], axis=0) for limb in limbs)
+    across = (one - other) * np.array([1.0, 1.0, 0.0])
+    wide = float(np.linalg.norm(across))
+    aside = abs(float((third - 0.5 * (one + other)) @ across)) / max(wide, 1e-12)
+    return aside > 0.25 * wide
 
 
 def _upright(tree: BoneTree, legs: Mapping[str, Limb], ups: Sequence[Array]) -> BoneTree:

@@ -184,10 +184,10 @@ def legged(count: int):
 
     def add(bones) -> None:
         parent = None
-        for row in range(max(count // 2, 1)):
+        for row in range((count + 1) // 2):
             y = -0.6 * row
             parent = chain(bones, [f"trunk {row}"], [(0, y, 1.0), (0, y - 0.6, 1.0)], parent)
-            for side in (1, -1)[: min(count, 2)]:
+            for side in (1, -1)[: min(count - 2 * row, 2)]:
                 places = [(0.2 * side, y, 0.95), (0.2 * side, y - 0.03, 0.5), (0.2 * side, y, 0.08),
                           (0.2 * side, y - 0.1, 0.0), (0.2 * side, y - 0.2, 0.0)]  # fmt: skip
                 chain(bones, [f"leg {row} {side} {k}" for k in range(4)], places, parent)
@@ -196,7 +196,7 @@ def legged(count: int):
     return ob
 
 
-@pytest.mark.parametrize("count, said", [(1, "one leg"), (6, "6 legs")])
+@pytest.mark.parametrize("count, said", [(1, "one leg"), (3, "3 legs"), (6, "6 legs")])
 def test_other_numbers_of_legs_are_counted(count: int, said: str) -> None:
     with pytest.raises(RigError, match=said) as caught:
         read_rig(legged(count))
