@@ -22,6 +22,8 @@ _SPEEDS = (0.25, 7.4)
 _OF_GAIT = {"walk": (0.3, 1.9), "pace": (1.1, 3.4), "trot": (1.25, 3.8), "canter": (2.75, 4.75), "gallop": (3.1, 7.2)}
 #: Seconds that a clip lasts about.
 _LASTS = (16.0, 32.0)
+#: A mark so far (metres) behind one that rests is not taken for the same place.
+_AFTER_REST = 0.05
 #: The narrowest bend, metres.
 _TIGHTEST = 0.5
 
@@ -220,7 +222,7 @@ def halts(draw: Draw) -> Plan:
         speed = draw.gait_speed(gait)
         if number:
             marks.append(Mark(way.length, action="stand", pause=draw.between(2.0, 6.0)))
-        marks.append(Mark(way.length + (0.01 if number else 0.0), speed, gait, ease=0.0))
+        marks.append(Mark(way.length + (_AFTER_REST if number else 0.0), speed, gait, ease=0.0))
         way.wander(draw, draw.between(0.4, 1.5) + speed * draw.between(0.5, 3.0), min(speed, 2.0))
     return planned(draw, way, marks, before=draw.between(0.5, 4.0), after=draw.between(2.0, 4.0))
 
@@ -295,11 +297,11 @@ def rests(draw: Draw) -> Plan:
     for name in names:
         gait = draw.one_of("walk", "walk", "trot", "auto", "pace", "canter")
         speed = min(draw.gait_speed(gait), 3.4)
-        marks.append(Mark(way.length + (0.01 if way.length else 0.0), speed, gait, ease=0.0))
+        marks.append(Mark(way.length + _AFTER_REST, speed, gait, ease=0.0))
         way.wander(draw, draw.between(0.6, 1.2) + speed * draw.between(0.6, 2.0), min(speed, 2.0))
         marks.append(Mark(way.length, action=name, pause=sum(RESTS[name]) + draw.between(0.3, 6.0)))
     if draw.rng.uniform() < 0.7:
-        marks.append(Mark(way.length + 0.01, draw.between(0.5, 1.6), "walk", ease=0.0))
+        marks.append(Mark(way.length + _AFTER_REST, draw.between(0.5, 1.6), "walk", ease=0.0))
         way.wander(draw, draw.between(1.0, 3.0), 1.0)
     return planned(draw, way, marks, before=draw.between(0.5, 2.0), after=draw.between(1.5, 3.0))
 

@@ -11,8 +11,8 @@ from ...rotations import Array
 from ..body import Body, pitch, roll
 from .bones import swung
 
-#: Tail joints keep this height over the ground (shoulder heights), and the ease in which they come to it.
-_TAIL_GROUND, _TAIL_SOFT = 0.035, 0.03
+#: Tail joints keep this height over the ground (shoulder heights), and come to it over so many radians.
+_TAIL_GROUND, _TAIL_SOFT = 0.035, 0.25
 #: How steeply a tail hangs before it reaches the ground, radians.
 _TAIL_DROP = np.radians(50.0)
 
@@ -129,7 +129,8 @@ def tail_on_ground(body: Body, posed: Frames, curl: Array, share: Array) -> Fram
         slope = np.arcsin(np.clip(wished[:, 2], -1.0, 1.0))
         # Never under the ground, whatever the share.
         under = least - slope
-        raised = slope + np.where(share > 0.0, 0.5 * (under + np.sqrt(under**2 + share * _TAIL_SOFT**2)), 0.0)
+        eased = np.maximum(under + _TAIL_SOFT, 0.0) ** 2 / (4.0 * _TAIL_SOFT)
+        raised = slope + np.where(under < _TAIL_SOFT, eased, under)
         wished = _tail_direction(np.arctan2(wished[:, 0], wished[:, 1]), raised)
         turns[:, joint] = rot.mul(rot.between(now, wished), turns[:, joint])
         place = place + length * wished

@@ -7,14 +7,22 @@ import numpy as np
 from ... import rotations as rot
 from ...rotations import Array
 
-#: From this share of their length together on two bones give way, never straighter than the second; nor are they folded
-#: nearer than this beyond the least.
-_GIVES, _STRAIGHT, _FOLDED = 0.985, 0.9995, 1.04
+#: From this share of their length together on two bones give way, never straighter than the second.
+_GIVES, _STRAIGHT = 0.985, 0.9995
+#: Angles between two bones: at the first they begin to give way to being folded, at the second they are folded.
+GIVES_FOLDED, _FOLDED = np.radians(36.0), np.radians(24.0)
+
 
 
 def unit(v: Array) -> Array:
     """Vectors (..., 3) of length 1."""
     return np.asarray(v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12))
+
+
+def folded(lengths: tuple[float, float], angle: float) -> float:
+    """How far the ends of two bones are apart with an angle (radians) between them."""
+    a, b = lengths
+    return float(np.sqrt(a * a + b * b - 2.0 * a * b * np.cos(angle)))
 
 
 def between_two(
@@ -37,7 +45,9 @@ def between_two(
     room = most - begin
     beyond = np.maximum(wished - begin, 0.0)
     far = np.where(beyond > 0.0, begin - room * np.expm1(-beyond / room), wished)
-    distance = np.maximum(far, _FOLDED * abs(a - b) + 1e-6)
+    near, least = folded(lengths, GIVES_FOLDED), folded(lengths, _FOLDED)
+    inside = np.maximum(near - far, 0.0)
+    distance = np.where(inside > 0.0, near + (near - least) * np.expm1(-inside / (near - least)), far)
     along = line / np.maximum(wished, 1e-12)[:, None]
     share = (a * a + distance**2 - b * b) / (2.0 * distance)
     height = np.sqrt(np.maximum(a * a - share**2, 0.0))

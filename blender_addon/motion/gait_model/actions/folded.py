@@ -10,13 +10,15 @@ from ... import rotations as rot
 from ...rotations import Array
 from ..body import Body
 from .body_pose import Frames
-from .bones import between_two, swung, turned, unit
+from .bones import GIVES_FOLDED, between_two, folded, swung, turned, unit
 
 #: Height of hocks and elbows, and of the joints below them, when they lie on the ground, in shoulder heights.
 _LYING, _LYING_LOW = 0.055, 0.045
 
-#: Stifles are no lower than this, in shoulder heights.
-_KNEE = 0.06
+#: A foot in the air is held back from this share of its leg's length on, and comes no further than the second.
+_HELD_FROM, _HELD_AT = 0.86, 0.985
+#: Stifles are no lower than this, in shoulder heights: shins lie on the feet.
+_KNEE = 0.10
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Leg:
     @property
     def reach(self) -> tuple[float, float]:
         """How near to the top the ankle may come and how far from it, metres."""
-        return 1.06 * abs(self.upper - self.lower), 0.98 * (self.upper + self.lower)
+        return folded((self.upper, self.lower), GIVES_FOLDED), 0.98 * (self.upper + self.lower)
 
     @classmethod
     def of(cls, body: Body, leg: int) -> Leg:
@@ -86,7 +88,7 @@ def lying(
     forward = np.array([np.sin(yaw), -np.cos(yaw), 0.0])
     below = [_sloped(forward, a - b, length) for a, b, length in zip(heights[:-1], heights[1:], own.below, strict=True)]
     if fold > 0.0:
-        distance = float(np.sqrt(own.upper**2 + own.lower**2 - 2.0 * own.upper * own.lower * np.cos(fold)))
+        distance = folded((own.upper, own.lower), fold)
         aside = float(np.sqrt(max(distance**2 - (top[2] - heights[0]) ** 2, 0.0)))
         ankle = top[:2] - aside * np.array([np.sin(splay), -np.cos(splay)])
     else:
@@ -104,8 +106,7 @@ def lying(
 def hip_height(body: Body, leg: int, fold: float, lean: float) -> float:
     """How high a hind leg's top is over the ground when it lies folded, metres."""
     own = Leg.of(body, leg)
-    distance = np.sqrt(own.upper**2 + own.lower**2 - 2.0 * own.upper * own.lower * np.cos(fold))
-    return float(_heights(own, _LYING_LOW * body.height)[0] + distance * np.sin(lean))
+    return float(_heights(own, _LYING_LOW * body.height)[0] + folded((own.upper, own.lower), fold) * np.sin(lean))
 
 
 def shoulder_height(body: Body, leg: int, slope: float) -> float:
@@ -114,9 +115,10 @@ def shoulder_height(body: Body, leg: int, slope: float) -> float:
 
 
 def put(
-    body: Body, leg: int, posed: Frames, before: Frames, end: Array, below: Array, normal: Array, share: Array
-) -> tuple[dict[int, Array], Array]:
-    """Turns of a leg's joints that bring its end to ``end`` (f, 3), and where the end comes to.
+    body: Body, leg: int, posed: Frames, before: Frames, end: Array, below: Array, normal: Array, share: Array,
+    air: Array,
+) -> dict[int, Array]:  # fmt: skip
+    """Turns of a leg's joints that bring its end to ``end`` (f, 3).
 
     Args:
         body: the skeleton. leg: which.
@@ -126,22 +128,28 @@ def put(
         below: directions (f, n, 3) of the bones below the ankle.
         normal: of the plane of the two great bones (f, 3).
         share: how much of the normal is that of lying (f,): what remains is that of standing.
+        air: how far from lift-off and touchdown the foot is (f,): there it is held back softly from being stretched.
     """
     own = Leg.of(body, leg)
     was = own.points(body, leg, before)
     ankle = end - sum((length * below[:, at] for at, length in enumerate(own.below)), np.zeros(3))
     top = posed.positions[:, own.joints[0]]
+    line = ankle - top
+    wished = np.maximum(np.linalg.norm(line, axis=1), 1e-9)
+    begin, room = (np.multiply(share, own.upper + own.lower) for share in (_HELD_FROM, _HELD_AT - _HELD_FROM))
+    held = np.where(wished > begin, begin + room * np.tanh((wished - begin) / room), wished)
+    ankle = top + (1.0 + air * (held / wished - 1.0))[:, None] * line
     sign = -1.0 if leg < 2 else 1.0
     plane = sign * unit(np.cross(was[:, 2] - was[:, 0], was[:, 1] - was[:, 0]))
-    wished = swung(plane, normal, share)
+    side = swung(plane, normal, share)
     stretch = np.linalg.norm(was[:, 2] - was[:, 0], axis=1)
-    middle, reached = between_two(top, ankle, (own.upper, own.lower), sign * wished, stretch)
+    middle, reached = between_two(top, ankle, (own.upper, own.lower), sign * side, stretch)
     turns = {}
     new = [middle - top, reached - middle, *(below[:, at] for at in range(len(own.below)))]
     for at, joint in enumerate(own.joints):
         old = was[:, at + 1] - was[:, at]
-        turns[joint] = turned(before.turns[:, joint], old, plane, new[at], wished)
-    return turns, reached + (end - ankle)
+        turns[joint] = turned(before.turns[:, joint], old, plane, new[at], side)
+    return turns
 
 
 def _tipped(own: Leg, leg: int, top: Array, ankle: Array, across: Array, bounds: tuple[float, float]) -> Array:
@@ -149,7 +157,7 @@ def _tipped(own: Leg, leg: int, top: Array, ankle: Array, across: Array, bounds:
     line = unit(ankle - top)
     outwards = -1.0 if leg == 0 else 1.0
     best, least = across, np.inf
-    for angle in np.radians(np.arange(0.0, 100.0, 2.0)):
+    for angle in np.radians(np.arange(0.0, 76.0, 2.0)):
         normal = rot.rotate(rot.from_axis_angle(line, outwards * angle), across)
         knee = between_two(top[None], ankle[None], (own.upper, own.lower), -normal[None])[0][0]
         out = max(bounds[0] - float(knee[2]), 0.0) * 3.0 + max(float(knee[2]) - bounds[1], 0.0)

@@ -82,13 +82,13 @@ def _angles(**degrees: float | tuple[float, float]) -> dict[str, Any]:
 
 
 _SIT = Posture(
-    back=0.06, rise=0.03, elbows=False, chin=False, blade=0.5,
+    back=0.06, rise=0.08, elbows=False, chin=False, blade=0.5,
     **_angles(flex=34.0, humerus=0.0, fold=42.0, lean=82.0, thighs=(20.0, -20.0), arms=(0.0, 0.0), roll=(0.0, 0.0),
               neck=24.0, head=3.0, look=0.0, curl=35.0),
 )  # fmt: skip
 _LIE = Posture(
     back=0.13, rise=0.0, elbows=True, chin=False, blade=0.2,
-    **_angles(flex=8.0, humerus=52.0, fold=40.0, lean=56.0, thighs=(16.0, -16.0), arms=(3.0, -3.0), roll=(0.0, 0.0),
+    **_angles(flex=8.0, humerus=52.0, fold=40.0, lean=66.0, thighs=(16.0, -16.0), arms=(3.0, -3.0), roll=(0.0, 0.0),
               neck=6.0, head=0.0, look=0.0, curl=40.0),
 )  # fmt: skip
 _VARIANTS: dict[str, tuple[Posture, ...]] = {
@@ -100,7 +100,7 @@ _VARIANTS: dict[str, tuple[Posture, ...]] = {
     "lie": (
         _LIE,
         replace(_LIE, chin=True, **_angles(humerus=38.0, neck=-20.0, head=-8.0, curl=70.0)),
-        replace(_LIE, **_angles(thighs=(62.0, 30.0), roll=(24.0, 6.0), look=-18.0, curl=80.0)),
+        replace(_LIE, **_angles(thighs=(58.0, 22.0), roll=(11.0, 4.0), look=-18.0, curl=80.0)),
     ),
 }
 

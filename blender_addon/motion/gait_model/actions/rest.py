@@ -45,6 +45,8 @@ _STEPS = {
 }  # fmt: skip
 #: A foot that would move less than this (shoulder heights) stays; how high feet step; and how long they take to settle.
 _NO_STEP, _NO_TURN, _LIFT, _SETTLES = 0.03, 0.1, 0.07, 0.3
+#: A foot is well in the air after, and before the last, this share of its step.
+_AIRBORNE = 0.22
 #: No step on the way down ends later than this share of it.
 _LATEST = 0.97
 #: How far the tail's tip wags at rest, radians.
@@ -52,7 +54,7 @@ _WAG = np.radians(7.0)
 #: Chins, and the tips of the head, keep this height over the ground, in shoulder heights.
 _CHIN = 0.10
 #: Stifles are no higher than this in lying and in sitting, in shoulder heights.
-_LYING_KNEE, _SITTING_KNEE = 0.16, 0.40
+_LYING_KNEE, _SITTING_KNEE = 0.22, 0.40
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +130,9 @@ def _rested(
             ], axis=1) if below.shape[1] else below  # fmt: skip
         spans = (_STEPS[rest.name][0][leg], _STEPS[rest.name][1][leg])
         reach = _Reach.of(body, leg, posed, below)
-        places, yaws, down[:, leg] = feet.walked(how, spans, clock, rest.rise < 0, body.height, reach)
+        places, yaws, down[:, leg], air = feet.walked(how, spans, clock, rest.rise < 0, body.height, reach)
         normal = np.broadcast_to(how.normal if how is not None else np.array([1.0, 0.0, 0.0]), pelvis.shape)
-        found, _ = put(body, leg, posed, before, places, below, normal, flat)
-        for joint, turn in found.items():
+        for joint, turn in put(body, leg, posed, before, places, below, normal, flat, air).items():
             turns[:, joint] = turn
         toe = body.limbs[leg].end
         if toe >= 0:
@@ -200,6 +201,7 @@ class _Reach:
         top: of the leg (f, 3). below: from its ankle to its end (f, 3).
         least, most: how near to its ankle the top may be, and how far from it, metres.
         end: height of the end.
+        hind: a hind leg, which is not set down before it has room to fold.
     """
 
     top: Array
@@ -207,26 +209,33 @@ class _Reach:
     least: float
     most: float
     end: float
+    hind: bool
 
     @classmethod
     def of(cls, body: Body, leg: int, posed: Frames, below: Array) -> _Reach:
         own = Leg.of(body, leg)
         under = sum((length * below[:, at] for at, length in enumerate(own.below)), np.zeros_like(posed.hips))
-        return cls(posed.positions[:, own.joints[0]], np.asarray(under), *own.reach, own.end)
+        return cls(posed.positions[:, own.joints[0]], np.asarray(under), *own.reach, own.end, leg < 2)
 
-    def reaches(self, place: Array) -> BoolArray:
-        """Whether the leg reaches a place (x, y, ...) on the ground, and is not folded too far, at each frame (f,)."""
+    def far(self, place: Array) -> Array:
+        """How far the leg's top is from its ankle (f,), metres, with its end at a place (x, y, ...) on the ground."""
         ankle = np.array([place[0], place[1], self.end]) - self.below
-        far = np.linalg.norm(ankle - self.top, axis=1)
-        return np.asarray((far < self.most) & (far > self.least))
+        return np.asarray(np.linalg.norm(ankle - self.top, axis=1))
 
     def step(
         self, time: Array, span: tuple[float, float], here: Array, there: Array, latest: float
     ) -> tuple[float, float]:
-        """When a foot is in the air, shares of ``time`` (f,): ``span``, or longer until its leg reaches both places."""
+        """When a foot is in the air, shares of ``time`` (f,): ``span``, or later and longer.
+
+        It is set down when its leg reaches the new place, and leaves before its leg is stretched or folded too far.
+        """
         going = (time > 0.0) & (time < latest)
-        stop = max(span[1], float(np.max(time[going & ~self.reaches(there)], initial=0.0)))
-        start = min(span[0] + stop - span[1], float(np.min(time[going & ~self.reaches(here)], initial=1.0)))
+        new = self.far(there)
+        begins = going & ((new > self.most) | (self.hind & (new < self.least)))
+        stop = max(span[1], float(np.max(time[begins], initial=0.0)))
+        far = self.far(here)
+        ends = going & ((far > self.most) | (far < self.least))
+        start = min(span[0] + stop - span[1], float(np.min(time[ends], initial=1.0)))
         return start, max(stop, start + 0.5 * (span[1] - span[0]))
 
 
@@ -272,9 +281,9 @@ class _Foot:
 
     def walked(
         self, how: Lying | None, steps: _Steps, clock: Clock, stays: bool, height: float, reach: _Reach
-    ) -> tuple[Array, Array, BoolArray]:
-        """Where its end is (f, 3), its yaw (f,) and whether it is down (f,)."""
-        path, yaw, down = np.array(self.path), np.array(self.yaw), ~self.free
+    ) -> tuple[Array, Array, BoolArray, Array]:
+        """Where its end is (f, 3), its yaw (f,), whether it is down (f,), and how far in the air (f,)."""
+        path, yaw, down, high = np.array(self.path), np.array(self.yaw), ~self.free, np.zeros(len(self.yaw))
         first = np.array([*path[-1, :2], yaw[-1]])
         back = np.array([*self.after[:2], first[2] + rot.wrap_angle(self.after_yaw - first[2])])
         rest = back if how is None else np.array([*how.place, how.yaw])
@@ -298,5 +307,6 @@ class _Foot:
             air = going & (part < 1.0)
             lift = _LIFT * height * min(1.0, 0.25 + 4.0 * far / height)
             path[air, 2] += lift * (smooth(part / 0.45) * smooth((1.0 - part) / 0.55))[air]
+            high += smooth(part / _AIRBORNE) * smooth((1.0 - part) / _AIRBORNE)
             down[air] = False
-        return path, yaw, down
+        return path, yaw, down, high
