@@ -196,8 +196,12 @@ def sampled_gaits(gaits: Array, fps: float) -> Array:
 
 
 def angles_of(skeleton: Skeleton, turns: Array) -> Array:
-    """Exponential maps (frames, b, 3) of root-space rotations (frames, b, 4): continuous, beyond half a turn too."""
-    away = rot.unroll(rot.mul(turns, rot.inv(skeleton.rest_world[1])))
+    """Exponential maps (frames, b, 3) of root-space rotations (frames, b, 4).
+
+    Less than half a turn in the first frame, and from then on continuous, beyond half a turn too.
+    """
+    away = rot.mul(turns, rot.inv(skeleton.rest_world[1]))
+    away = rot.unroll(np.concatenate([rot.positive(away[:1]), away[1:]]))
     length = np.linalg.norm(away[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(length, away[..., :1])
     # So near to rest an exponential map is twice the quaternion's vector.
