@@ -90,10 +90,10 @@ class MannTrainingSettings:
     catch_up: float = 0.03
     compact: bool = True
     steps: StageSettings = field(
-        default_factory=lambda: StageSettings(20_000, 512, 1, 5e-4, time_share=0.4, noise=0.05)
+        default_factory=lambda: StageSettings(40_000, 128, 1, 1e-3, time_share=0.25, noise=0.05)
     )
     windows: StageSettings = field(
-        default_factory=lambda: StageSettings(20_000, 64, 16, 3e-4, time_share=0.6, noise=0.05)
+        default_factory=lambda: StageSettings(40_000, 32, 16, 5e-4, time_share=0.75, noise=0.05)
     )
 
     def __post_init__(self) -> None:

@@ -52,10 +52,12 @@ class MannSettings:
     Attributes:
         stride: frames made between two looks at the plan.
         blend: how the wish meets the own prediction.
+        pull: share of its distance from the plan that a character is moved back each frame, whatever the network says.
     """
 
     stride: int = 2
     blend: Blend = field(default_factory=Blend)
+    pull: float = 0.02
 
 
 @dataclass(frozen=True)
@@ -150,12 +152,13 @@ class Mann:
         """The next ``stride`` frames, the network called once for each."""
         wanted = Wanted.of(wish)
         origin = state.trail.roots[:, -1]
+        back = self.settings.pull * wanted.course.here
         shown: list[MannState] = []
         steps: list[Array] = []
         for frame in range(self.stride):
             shown.append(state)
             here = _relative(origin, state.trail.roots[:, -1])
-            state, step = self._frame(state, wanted.after(frame / self.fps), here)
+            state, step = self._frame(state, wanted.after(frame / self.fps), here, back)
             steps.append(step)
         poses = self._poses(shown, np.stack(steps, axis=1))
         count = len(origin)
@@ -174,12 +177,13 @@ class Mann:
         block = self._inputs.get(inputs, name)
         return block[:, block.shape[1] * PAST // (PAST + FUTURE) :]
 
-    def _frame(self, state: MannState, wanted: Wanted, here: Array) -> tuple[MannState, Array]:
-        """The state one frame on, and the root's step to it (c, 3)."""
+    def _frame(self, state: MannState, wanted: Wanted, here: Array, back: Array) -> tuple[MannState, Array]:
+        """The state one frame on, and the root's step to it (c, 3), of which ``back`` leads to the plan."""
         count = len(here)
         trail = state.trail.wishing(wanted.speeds[:, 0], wanted.actions[:, 0])
         past, speeds, actions = trail.past(self.fps)
-        future = blended(state.future, wanted.course.seen_from(here), self.settings.blend)
+        wish = wanted.course.seen_from(here).within_reach()
+        future = blended(state.future, wish, self.settings.blend)
         parts = [
             np.concatenate([getattr(past, name), getattr(future, name)], axis=1).reshape(count, -1)
             for name in ("positions", "directions", "velocities")
@@ -191,6 +195,7 @@ class Mann:
         get = self._outputs.get
         step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
         course = Course(*(get(outputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        step = step + back
         after = MannState(self._pose(outputs), get(outputs, "contacts"), course, trail.moved(step))
         return after, step
 

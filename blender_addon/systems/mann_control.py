@@ -15,6 +15,9 @@ from .layout import Layout
 from .mann_features import FUTURE, PAST, SAMPLE_SECONDS, SAMPLE_TIMES
 from .protocol import Wish
 
+#: How far a character may be from its plan and still know the way: metres, radians. Learned are deviations of as much.
+REACH_M, REACH_RAD = 0.2, 0.2
+
 
 @dataclass(frozen=True)
 class Blend:
@@ -44,6 +47,27 @@ class Course:
     positions: Array
     directions: Array
     velocities: Array
+
+    @property
+    def here(self) -> Array:
+        """Where the first sample is: x, y in metres, yaw in radians (c, 3)."""
+        return np.concatenate([self.positions[:, 0], rot.yaw_of_direction(self.directions[:, :1])], axis=1)
+
+    def within_reach(self) -> Course:
+        """The same brought so near that the first sample is no further off than was learned."""
+        here = self.here
+        away = np.sqrt(np.sum(here[:, :2] ** 2, axis=1, keepdims=True))
+        kept = np.concatenate([
+            here[:, :2] * np.minimum(1.0, REACH_M / np.maximum(away, 1e-9)), np.clip(here[:, 2:], -REACH_RAD, REACH_RAD)
+        ], axis=1)  # fmt: skip
+        if np.array_equal(kept, here):
+            return self
+        near = self.seen_from(here)
+        turn = kept[:, None, 2]
+        return Course(
+            rot.rotate_2d(turn, near.positions) + kept[:, None, :2], rot.rotate_2d(turn, near.directions),
+            rot.rotate_2d(turn, near.velocities),
+        )  # fmt: skip
 
     def seen_from(self, root: Array) -> Course:
         """The same as seen from ``root`` (c, 3): x, y, yaw in the space that this course is in."""

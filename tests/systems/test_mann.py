@@ -201,3 +201,16 @@ def test_the_start_is_the_state_that_fits_the_wish():
         wish = wish_along(root, 0, root[0], 3)
         wish.actions[:] = np.eye(3)[action]
         assert np.allclose(system.start(wish).pose[0], starts[chosen, -12 * len(walking.skeleton) :])
+
+
+def test_a_wish_far_off_is_brought_within_reach_and_a_near_one_left_alone():
+    root = roam(4.0, 1.2, 0.4).root
+    near = Wanted.of(wish_along(root, 100, root[100] + np.array([0.05, 0.1, 0.1]), 3)).after(0.0).course
+    assert near.within_reach() is near
+    far = Wanted.of(wish_along(root, 100, root[100] + np.array([1.0, -2.0, 1.0]), 3)).after(0.0).course
+    brought = far.within_reach()
+    assert np.linalg.norm(brought.here[0, :2]) == pytest.approx(0.2) and brought.here[0, 2] == pytest.approx(-0.2)
+    direction = far.here[0, :2] / np.linalg.norm(far.here[0, :2])
+    assert np.allclose(brought.here[0, :2], 0.2 * direction)
+    lengths = [np.linalg.norm(np.diff(course.positions[0], axis=0), axis=1) for course in (far, brought)]
+    assert np.allclose(*lengths)

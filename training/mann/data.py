@@ -38,6 +38,8 @@ _LEAST: dict[str, float] = {
     "trajectory_positions": 0.02, "trajectory_directions": 0.02, "trajectory_velocities": 0.05, "speeds": 0.05,
     "actions": 0.1, "joint_positions": 1e-3, "joint_rotations": 5e-3, "joint_velocities": 0.02,
 }  # fmt: skip
+#: Inputs may lie beyond the data's range by this share of it.
+_MARGIN = 0.1
 #: A body that turns faster than this (rad/s) moves, even in one place.
 _TURNING = 0.35
 
@@ -107,6 +109,13 @@ class MannData:
         pose = pose_columns(self.inputs)
         columns += [*range(pose.start, pose.stop), *range(size, size + 3 + len(self.skeleton.feet))]
         return np.array(columns, dtype=np.int64)
+
+    def limits(self) -> tuple[Tensor, Tensor]:
+        """Least and greatest inputs (size,), normalised, with a margin: what lies beyond was never learned."""
+        size = self.inputs.size
+        least, greatest = self.frames[:, :size].amin(dim=0), self.frames[:, :size].amax(dim=0)
+        margin = _MARGIN * (greatest - least) + 0.1
+        return least - margin, greatest + margin
 
     def windows(self, length: int) -> Tensor:
         """First frames (m,) of all stretches of ``length`` frames within one clip."""

@@ -41,16 +41,25 @@ class _Graph:
         return output
 
 
-def mann(network: MannNetwork, inputs: tuple[Tensor, Tensor], outputs: tuple[Tensor, Tensor], kept: str) -> bytes:
+def mann(
+    network: MannNetwork, inputs: tuple[Tensor, Tensor], outputs: tuple[Tensor, Tensor], kept: str,
+    limits: tuple[Tensor, Tensor] | None = None,
+) -> bytes:  # fmt: skip
     """The ONNX file: ``inputs`` (n, in) -> ``outputs`` (n, out), neither normalised.
 
     Args:
         network: what was trained. inputs, outputs: mean and scale of each. kept: `FULL`, `COMPACT` or `INTEGER`.
+        limits: least and greatest inputs, normalised; what goes in is kept between them, so that a character who
+            leaves what was learned comes back instead of flying off.
     """
     graph = _Graph()
     mean, scale = (values.numpy().astype(np.float32) for values in inputs)
     centred = graph.add("Sub", ["inputs", graph.constant("input_mean", mean)], "centred")
     values = graph.add("Mul", [centred, graph.constant("input_rate", 1.0 / scale)], "normalised")
+    if limits is not None:
+        least, greatest = (part.numpy().astype(np.float32) for part in limits)
+        values = graph.add("Max", [values, graph.constant("least", least)], "not_below")
+        values = graph.add("Min", [values, graph.constant("greatest", greatest)], "within")
     shares = _gate(graph, network, values)
     rows = graph.add("Unsqueeze", [shares, graph.constant("second", np.array([1], np.int64))], "share_rows")
     last = len(network.layers) - 1

@@ -73,7 +73,7 @@ class MannRun:
         self._stage(StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out), settings.steps)
         walking = WindowTask(
             data, network, settings.windows.batch, settings.windows.window, settings.windows.noise,
-            runtime.MannSettings().blend, settings.catch_up, held_out,
+            runtime.MannSettings().blend, settings.catch_up, runtime.MannSettings().pull, held_out,
         )  # fmt: skip
         self._stage(walking, settings.windows)
         metrics = self._metrics()
@@ -170,6 +170,6 @@ def pack_files(data: MannData, network: MannNetwork, settings: MannTrainingSetti
     size, columns = data.inputs.size, data.target_columns
     kept = export.COMPACT if settings.compact else export.FULL
     file = export.mann(
-        network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]), kept
+        network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]), kept, data.limits()
     )  # fmt: skip
     return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}

@@ -16,7 +16,7 @@ from .data import MannData
 from .networks import MannNetwork
 
 #: The own root stands up to so far from the true one when a window begins: metres, radians (deviations).
-_ASTRAY_M, _ASTRAY_RAD = 0.12, 0.08
+_ASTRAY_M, _ASTRAY_RAD = 0.12, 0.12
 #: Windows grow from this many frames to their full length during the first share of their stage.
 _SHORTEST, _GROWING = 3, 0.5
 #: Errors of the feet's speed count by this many metres a second; of feet in the air so much less.
@@ -35,7 +35,8 @@ class StepTask:
 
     name = "steps"
     unit = "cm"
-    terms: tuple[str, ...] = ("error",)
+    #: All outputs; and the root's step alone, three numbers among hundreds that take the character along its plan.
+    terms: tuple[str, ...] = ("error", "root")
 
     def __init__(
         self, data: MannData, network: MannNetwork, batch: int, noise: float = 0.0, held_out: MannData | None = None
@@ -63,7 +64,8 @@ class StepTask:
             sigma = 2.0 * self.noise * torch.rand((self.batch, 1), generator=random)
             shape = (self.batch, self._pose.stop - self._pose.start)
             inputs[:, self._pose] += sigma * torch.randn(shape, generator=random)
-        return (self.network(inputs) - self.targets(self.data, rows)).square().mean()[None]
+        error = (self.network(inputs) - self.targets(self.data, rows)).square()
+        return torch.stack([error.mean(), error[:, self._steps].mean()])
 
     @torch.no_grad()
     def validate(self) -> float | None:
@@ -108,7 +110,8 @@ class WindowTask:
     Args:
         data: the frames. network: what learns, already good at single frames. batch: windows in a batch.
         window: frames in a window. noise: deviation of the noise on a window's first pose. blend: as at run time.
-        catch_up: share of the distance from the true root that is taken back each frame.
+        catch_up: share of the distance from the true root that is to be taken back each frame.
+        pull: share of it that the run time takes back whatever the network says.
         held_out: frames to measure on.
     """
 
@@ -120,10 +123,10 @@ class WindowTask:
 
     def __init__(
         self, data: MannData, network: MannNetwork, batch: int, window: int, noise: float = 0.0,
-        blend: Blend | None = None, catch_up: float = 0.03, held_out: MannData | None = None,
+        blend: Blend | None = None, catch_up: float = 0.03, pull: float = 0.0, held_out: MannData | None = None,
     ) -> None:  # fmt: skip
         self.data, self.network, self.batch, self.window, self.noise = data, network, batch, window, noise
-        self.catch_up, self.held_out = catch_up, held_out
+        self.catch_up, self.pull, self.held_out = catch_up, pull, held_out
         self.module: nn.Module = network
         self._one = StepTask(data, network, batch)
         self._size, self._pose = data.inputs.size, pose_columns(data.inputs)
@@ -177,7 +180,7 @@ class WindowTask:
         step = torch.cat([outputs[:, places["root_velocity"]], outputs[:, places["root_turning"]]], dim=1) / data.fps
         truth = data.frames[rows, self._size : self._size + 3] * self._scale[self._size : self._size + 3]
         truth = (truth + self._mean[self._size : self._size + 3]) / data.fps
-        astray = onward(walked.astray, step, truth)
+        astray = onward(walked.astray, step, truth) - self.pull * walked.astray
         positions, axes = self._set_on_skeleton(outputs)
         placed = torch.cat([positions.flatten(1), axes[:, :, :2].flatten(1)], dim=1)
         pose = [(placed - self._placed_mean) / self._placed_scale, answer[:, places["joint_velocities"]]]
