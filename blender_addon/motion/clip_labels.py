@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .clip import BoolArray, Clip
 from .contact_labels import feet_of, label_contacts
 from .contacts import on_uneven_ground
+from .dataset import Labelled
 from .gait_labels import BIPED_GAITS, label_biped_gaits
 from .phases import Phase, global_phase
 
@@ -37,11 +38,19 @@ class ClipLabels:
     uneven: bool = False
 
 
-def label_clip(clip: Clip, tags: Sequence[str] = ()) -> ClipLabels:
-    """All labels of a clip as they are found from its feet, its speed and its height; ``tags`` as in a data set."""
+def label_clip(clip: Clip, tags: Sequence[str] = (), labelled: Labelled | None = None) -> ClipLabels:
+    """All labels of a clip as they are found from its feet, its speed and its height.
+
+    Args:
+        clip: two-legged motion. tags: as in a data set.
+        labelled: its contacts and where its phase is reliable, where that is labelled already.
+    """
     uneven = uneven_ground(clip, tags)
-    contacts = label_contacts(clip, uneven)
-    return ClipLabels(contacts, global_phase(feet_of(contacts), clip.fps), label_biped_gaits(clip), uneven=uneven)
+    contacts = label_contacts(clip, uneven) if labelled is None else labelled.contacts
+    phase = global_phase(feet_of(contacts), clip.fps)
+    if labelled is not None:
+        phase = replace(phase, reliable=labelled.reliable)
+    return ClipLabels(contacts, phase, label_biped_gaits(clip), uneven=uneven)
 
 
 def uneven_ground(clip: Clip, tags: Sequence[str] = ()) -> bool:

@@ -50,6 +50,25 @@ class Source:
     defects: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """What was labelled of a clip beside its actions, in the scene it comes from.
+
+    Attributes:
+        contacts: (frames, 4): heels and toes (`contact_labels.CONTACT_POINTS`), or paws (`animal.LEGS`).
+        reliable: (frames,) where the phase is one to learn from.
+        edited: (frames,) where something was set by hand.
+    """
+
+    contacts: npt.NDArray[np.bool_]
+    reliable: npt.NDArray[np.bool_]
+    edited: npt.NDArray[np.bool_]
+
+    def cut(self, first: int, last: int) -> Labelled:
+        """Frames ``first`` up to, not including, ``last``."""
+        return Labelled(self.contacts[first:last], self.reliable[first:last], self.edited[first:last])
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Clips on one skeleton at one frame rate.
@@ -63,6 +82,7 @@ class Dataset:
         sources: for each clip where it comes from.
         action_names: the vocabulary of ``actions``; empty when frames are not labelled.
         actions: for each clip, an index into ``action_names`` for every frame (frames,); empty without labels.
+        labelled: for each clip its contacts and phase as they are labelled in its scene; None where they are not.
     """
 
     skeleton: Skeleton
@@ -73,10 +93,11 @@ class Dataset:
     sources: list[Source] = field(default_factory=list)
     action_names: tuple[str, ...] = ()
     actions: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    labelled: list[Labelled | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         count = len(self.clips)
-        for name, filler in (("tags", ()), ("held_out", False), ("sources", Source())):
+        for name, filler in (("tags", ()), ("held_out", False), ("sources", Source()), ("labelled", None)):
             values = list(getattr(self, name)) or [filler] * count
             if len(values) != count:
                 raise DatasetError(f"The data set has {count} clips but {len(values)} entries of {name}")
@@ -96,6 +117,9 @@ class Dataset:
             if track.shape != (len(clip),) or track.min() < 0 or track.max() >= len(self.action_names):
                 raise DatasetError(f"The actions of clip {clip.name!r} do not fit its frames or the data set's names",
                                    "Give every frame one of the data set's actions")  # fmt: skip
+        for clip, labels in zip(self.clips, self.labelled, strict=True):
+            if labels is not None and labels.contacts.shape != (len(clip), 4):
+                raise DatasetError(f"The labels of clip {clip.name!r} do not fit its frames", "Label it anew")
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -124,6 +148,7 @@ class Dataset:
             self.skeleton, [self.clips[i] for i in keep], [self.tags[i] for i in keep],
             [held_out] * len(keep), self.credits, [self.sources[i] for i in keep],
             self.action_names, [self.actions[i] for i in keep] if self.action_names else [],
+            [self.labelled[i] for i in keep],
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
@@ -161,11 +186,12 @@ class Dataset:
 
     def _write(self, folder: Path) -> None:
         clips = []
-        for clip, tags, held, source in zip(self.clips, self.tags, self.held_out, self.sources, strict=True):
+        every = zip(self.clips, self.tags, self.held_out, self.sources, self.labelled, strict=True)
+        for clip, tags, held, source, labels in every:
             clips.append({
                 "name": clip.name, "fps": clip.fps, "frames": len(clip), "tags": list(tags), "held_out": held,
                 "source": source.path, "range": [source.first, source.last], "licence": source.licence,
-                "credit": source.credit, "defects": list(source.defects),
+                "credit": source.credit, "defects": list(source.defects), "labelled": labels is not None,
             })  # fmt: skip
         data = {"schema": SCHEMA, "skeleton": self.skeleton.to_json(), "credits": list(self.credits), "clips": clips}
         if self.action_names:
@@ -178,6 +204,10 @@ class Dataset:
         }
         if self.action_names:
             arrays["actions"] = np.concatenate(self.actions).astype(np.uint8)
+        if any(labels is not None for labels in self.labelled):
+            arrays["labels"] = np.concatenate([
+                _packed(labels, len(clip)) for clip, labels in zip(self.clips, self.labelled, strict=True)
+            ])  # fmt: skip
         # Zipped in memory: a zip file on a full disk complains once more when it is forgotten.
         packed = io.BytesIO()
         np.savez(packed, **arrays)  # type: ignore[arg-type, unused-ignore]
@@ -196,6 +226,8 @@ class Dataset:
                 raise DatasetError(f"{folder} has version {data['schema']}, not {SCHEMA}", "Ingest it anew")
             with np.load(folder / NPZ_NAME, allow_pickle=False) as file:
                 labels = ("actions",) if data.get("action_names") else ()
+                if any(entry.get("labelled") for entry in data["clips"]):
+                    labels = (*labels, "labels")
                 arrays = {key: np.asarray(file[key]) for key in ("hips", "rotations", "root", "contacts", *labels)}
             return cls._build(data, arrays)
         except DatasetError:
@@ -212,6 +244,7 @@ class Dataset:
             raise ValueError(f"{total} frames are described, {len(arrays['hips'])} stored")
         names = tuple(str(name) for name in data.get("action_names", ()))
         clips, sources, actions, at = [], [], [], 0
+        labelled: list[Labelled | None] = []
         for entry in data["clips"]:
             part = slice(at, at + int(entry["frames"]))
             at = part.stop
@@ -226,6 +259,7 @@ class Dataset:
             ))  # fmt: skip
             if names:
                 actions.append(arrays["actions"][part].astype(np.int64))
+            labelled.append(_unpacked(arrays["labels"][part]) if entry.get("labelled") else None)
             first, last = entry.get("range", (-1, -1))
             sources.append(Source(
                 str(entry.get("source", "")), int(first), int(last), str(entry.get("licence", "")),
@@ -234,8 +268,21 @@ class Dataset:
         return cls(
             skeleton, clips, [tuple(entry["tags"]) for entry in data["clips"]],
             [bool(entry["held_out"]) for entry in data["clips"]], tuple(data.get("credits", ())), sources,
-            names, actions,
+            names, actions, labelled,
         )  # fmt: skip
+
+
+def _packed(labels: Labelled | None, frames: int) -> npt.NDArray[np.uint8]:
+    """Labels as bits (frames,): four contacts, reliable, edited; nothing without labels."""
+    if labels is None:
+        return np.zeros(frames, np.uint8)
+    bits = np.concatenate([labels.contacts, labels.reliable[:, None], labels.edited[:, None]], axis=1)
+    return np.asarray(np.packbits(bits, axis=1, bitorder="little")[:, 0])
+
+
+def _unpacked(packed: npt.NDArray[np.uint8]) -> Labelled:
+    bits = np.unpackbits(packed[:, None], axis=1, bitorder="little").astype(bool)
+    return Labelled(bits[:, :4], bits[:, 4], bits[:, 5])
 
 
 def merged_credits(lines: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from .clip import Clip
 from .contacts import UNEVEN_CONTACTS, with_contacts
 from .dataset import Dataset, Source, merged_credits
 from .errors import DatasetError
+from .label_tracks import LabelTracks
 from .labels import find_glitches, label_actions, measured_tags, root_speed, t_pose_frames, vocabulary
 from .levelling import find_floors, levelled
 from .metrics_feet import sole_heights
@@ -18,8 +19,10 @@ from .reference_pose import without_reference_pose
 from .repair import mended
 from .retarget import flat_footed_rest, grounded_rest, retarget, stance_heights
 from .root_track import with_root
+from .rotations import Array
 from .runs import runs
 from .skeleton import Skeleton
+from .take_labels import with_labels
 from .terrain import FlatGround
 
 LEVELS: tuple[str, ...] = ("tilt", "height", "slope", "none")
@@ -42,6 +45,7 @@ class Take:
         tags: tags to add to the measured ones.
         held_out: keep it for evaluation.
         licence, credit: as in `Source`.
+        labels: what is labelled of the clip, a row for each of its frames; None if nothing is.
     """
 
     clip: Clip
@@ -53,6 +57,7 @@ class Take:
     held_out: bool = False
     licence: str = ""
     credit: str = ""
+    labels: LabelTracks | None = None
 
 
 def prepare(
@@ -77,20 +82,23 @@ def prepare(
     skeleton = skeleton or grounded_rest(takes[0].clip.skeleton)
     clips: list[Clip] = []
     origins: list[tuple[Take, Source]] = []
+    rows: list[Array] = []
     for group in _groups(takes):
         for take, (clip, source) in zip(group, _prepare_group(group, skeleton, fps), strict=True):
-            for part, origin in _parts(take, clip, source, shortest):
+            for part, origin, start in _parts(take, clip, source, shortest):
                 clips.append(part)
                 origins.append((take, origin))
+                rows.append(source.first + (start + np.arange(len(part))) * take.clip.fps / fps)
     if not clips:
         raise DatasetError(
             f"None of the {len(takes)} takes has {shortest:g} s of motion left", "Choose longer takes or ranges"
         )
+    clips, tracks = with_labels(clips, [take.labels for take, _ in origins], rows)
     pairs = zip(clips, origins, strict=True)
     return Dataset(
         skeleton, clips, [tuple(dict.fromkeys((*measured_tags(clip), *take.tags))) for clip, (take, _) in pairs],
         [take.held_out for take, _ in origins], merged_credits([take.credit for take, _ in origins]),
-        [source for _, source in origins],
+        [source for _, source in origins], tracks.action_names, tracks.actions, tracks.labelled,
     )  # fmt: skip
 
 
@@ -183,7 +191,16 @@ def _onto(clip: Clip, skeleton: Skeleton, uneven: bool = False) -> Clip:
     return with_root(with_contacts(retarget(flat, skeleton, stance=stance_heights(clip), above_ground=True)))
 
 
-def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tuple[Clip, Source]]:
+def _on_frame(frame: int, fps: float, rate: float) -> int:
+    """The first frame from ``frame`` on that is one of the take's own, at ``rate``, too; itself if none is near."""
+    for later in range(frame, frame + round(fps)):
+        if abs(later * rate / fps - round(later * rate / fps)) < 1e-6:
+            return later
+    return frame
+
+
+def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tuple[Clip, Source, int]]:
+    """What is kept of a take: clips, where they come from, and the row of ``clip`` that each begins at."""
     fps, rate = clip.fps, take.clip.fps
     glitches = find_glitches(take.clip)
     begin, end = without_reference_pose(clip)
@@ -193,12 +210,17 @@ def _parts(take: Take, clip: Clip, source: Source, shortest: float) -> list[tupl
     found = []
     for first, last in take.ranges or ((source.first, source.last),):
         first, last = max(first, source.first), min(last, source.last)
+        name = clip.name if not take.ranges else f"{clip.name} {first}-{last}"
         start, stop = (round((frame - source.first) * fps / rate) for frame in (first, last))
-        start, stop = max(start, begin), min(stop, end)
+        if begin > start:
+            start = _on_frame(begin, fps, rate)
+            first = source.first + round(start * rate / fps)
+        if end < stop:
+            stop = end
+            last = min(source.first + int(np.ceil(stop * rate / fps)), last)
         if stop - start < shortest * fps:
             continue
-        name = clip.name if not take.ranges else f"{clip.name} {first}-{last}"
         near = [f"possible glitch near frame {frame} ({joint})" for frame, joint in glitches if first <= frame < last]
         origin = replace(source, first=first, last=last, defects=(*source.defects, *near[:5]))
-        found.append((replace(clip.cut(start, stop), name=name), origin))
+        found.append((replace(clip.cut(start, stop), name=name), origin, start))
     return found

@@ -251,8 +251,9 @@ def takes_of(
 
 
 def labels_of(dataset: Dataset) -> list[ClipLabels]:
-    """Labels of every clip as they are found from its motion; gaits as the data set's frames are labelled, if so."""
-    found = [label_clip(clip, tags) for clip, tags in zip(dataset.clips, dataset.tags, strict=True)]
+    """Labels of every clip as they are found from its motion, but for what the data set itself says."""
+    every = zip(dataset.clips, dataset.tags, dataset.labelled, strict=True)
+    found = [label_clip(clip, tags, own) for clip, tags, own in every]
     if not dataset.action_names:
         return found
     return [
