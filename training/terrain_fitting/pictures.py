@@ -43,7 +43,7 @@ def draw_fits(
     middle = ground.heights(clip.root[begin:end, :2])
     for foot in range(2):
         columns = slice(2 * foot, 2 * foot + 2)
-        soles, down = footing.points[begin:end, columns], labels.contacts[begin:end, columns]
+        soles, down = footing.points[begin:end, columns], footing.down[begin:end, columns]
         under = ground.heights(soles[..., :2].reshape(-1, 2)).reshape(len(ground), -1, 2)
         bare = ground.heights(soles[..., :2].reshape(-1, 2), bent=False).reshape(len(ground), -1, 2)
         for row in range(len(ground)):

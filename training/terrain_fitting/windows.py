@@ -10,7 +10,7 @@ import numpy.typing as npt
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.clip import BoolArray, Clip
 from blender_addon.motion.clip_labels import ClipLabels
-from blender_addon.motion.contact_labels import feet_of, sole_points
+from blender_addon.motion.contact_labels import feet_of, flat_contacts, sole_points
 from blender_addon.motion.phases import SHORTEST_STEP
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.runs import runs
@@ -77,15 +77,16 @@ class Footing:
     """
 
     def __init__(self, clip: Clip, labels: ClipLabels) -> None:
-        self.clip, self.labels = clip, labels
+        self.clip = clip
         self.points = sole_points(clip)
         facing = rot.direction_of_yaw(clip.root[:, 2])
         self._felt = sample_points(clip.root[:, None, :2], facing[:, None])[..., 0, :]
         jump = labels.gait_names.index("jump") if "jump" in labels.gait_names else -1
         self.over: BoolArray = labels.gaits == jump
+        self.down = flat_contacts(clip, labels.contacts)
         spans, places = [], []
         for column in range(self.points.shape[1]):
-            for first, last in runs(labels.contacts[:, column]):
+            for first, last in runs(self.down[:, column]):
                 spans.append((first, last))
                 places.append(np.median(self.points[first:last, column], axis=0))
         self.spans: npt.NDArray[np.int64] = np.array(spans, dtype=np.int64).reshape(-1, 2)
@@ -99,7 +100,7 @@ class Footing:
         chosen = stood > 0
         spots, weights = merged(self.places[chosen], stood[chosen].astype(np.float64))
         frames = np.arange(begin, end, max(1, round(fps / _RATE)))
-        points, down = self.points[frames], self.labels.contacts[frames]
+        points, down = self.points[frames], self.down[frames]
         if not len(spots):
             # In the air all the time, or nothing found: as if the lowest points stood.
             lowest = int(np.argmin(points[..., 2].min(axis=1)))
