@@ -311,7 +311,7 @@ def jumps(draw: Draw) -> Plan:
     way, marks = Drawing(), []
     gait = draw.one_of("auto", "auto", "walk", "trot", "pace", "canter", "gallop")
     for _ in range(int(draw.rng.integers(1, 3))):
-        speed = draw.evenly(0.8, 6.2) if gait == "auto" else max(draw.gait_speed(gait), 0.7)
+        speed = float(np.exp(draw.evenly(np.log(0.7), np.log(6.2)))) if gait == "auto" else draw.gait_speed(gait)
         marks.append(Mark(way.length, speed, gait, ease=0.5 * speed))
         way.wander(draw, speed * draw.between(1.0, 2.5) + 0.4 * speed * speed, speed)
         for _ in range(int(draw.rng.integers(3, 6))):
@@ -326,5 +326,5 @@ SCENES: tuple[Kind, ...] = (
     Kind("steady", 7.0, steady("canter")), Kind("steady", 7.0, steady("gallop")), Kind("auto", 4.0, steady("auto")),
     Kind("change", 4.5, changing), Kind("swap", 4.5, swap), Kind("slow", 3.0, slow), Kind("halt", 6.0, halts),
     Kind("bend", 5.0, bends), Kind("corner", 5.0, corners), Kind("spot", 3.0, turns), Kind("sprint", 3.5, sprints),
-    Kind("rest", 10.0, rests), Kind("jump", 9.0, jumps),
+    Kind("rest", 17.0, rests), Kind("jump", 13.0, jumps),
 )  # fmt: skip
