@@ -21,6 +21,7 @@ from .inference import Network
 from .layout import Layout
 from .mann_control import Course, Trail, Wanted
 from .mann_features import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS
+from .onnx_weights import read_constants
 from .packs import Pack
 from .pfnn_control import PfnnBlend, blended_course, blended_gaits, meant_gaits
 from .pfnn_features import (
@@ -33,7 +34,8 @@ from .pfnn_features import (
     pose_columns,
     rotations_of,
 )
-from .phase_function import spline_coefficients
+from .phase_function import CONTROL_POINTS, spline_coefficients
+from .phase_tables import PhaseTables
 from .poses import Poses
 from .protocol import Chunk, Wish
 
@@ -56,12 +58,12 @@ class PfnnSettings:
     Attributes:
         stride: frames made between two looks at the plan.
         blend: how the wish meets the own prediction.
-        least_pace: the phase goes on at least so fast while the body moves, radians a second.
+        phase_function: ``cubic``, or computed beforehand ``linear`` or ``constant``: see `phase_tables`.
     """
 
     stride: int = 2
     blend: PfnnBlend = field(default_factory=PfnnBlend)
-    least_pace: float = 0.0
+    phase_function: str = "cubic"
 
 
 @dataclass(frozen=True)
@@ -126,20 +128,13 @@ class Pfnn:
         inputs.check_same(info.layouts.get("inputs", Layout(())), "inputs")
         outputs.check_same(info.layouts.get("outputs", Layout(())), "outputs")
         arrays = pack.arrays(STARTS, {"inputs": (None, inputs.size), "phases": (None,), "fastest_walk": ()})
-        session = Network(
-            pack.file(NETWORK), NETWORK, {"inputs": (None, inputs.size), "shares": (None, 4)},
-            {"outputs": (None, outputs.size)},
-        )  # fmt: skip
-
-        def network(values: Float32, phase: Array) -> Float32:
-            return session(inputs=values, shares=spline_coefficients(phase).astype(np.float32))
-
+        settings = replace(PfnnSettings(), **options)
+        network = _network(pack, inputs.size, outputs.size, settings.phase_function)
         starts, phases = (arrays[name].astype(np.float32) for name in ("inputs", "phases"))
         if len(starts) == 0 or len(starts) != len(phases):
             raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
         if not np.all(np.isfinite(network(starts[:1], phases[:1].astype(np.float64)))):
             raise PackError(f"{NETWORK} in the pack answers with values that are no numbers", "Train the pack again")
-        settings = replace(PfnnSettings(), **options)
         walk = float(arrays["fastest_walk"])
         return cls(info.skeleton, info.fps, info.actions, network, starts, phases, walk, settings)
 
@@ -216,7 +211,7 @@ class Pfnn:
         outputs = self._network(inputs.astype(np.float32), state.phase).astype(np.float64)
         get = self._outputs.get
         step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
-        pace = np.maximum(get(outputs, "phase_change")[:, 0], self.settings.least_pace)
+        pace = np.maximum(get(outputs, "phase_change")[:, 0], 0.0)
         angles = get(outputs, "joint_angles").reshape(count, -1, 3)
         body = self._body.positions(get(outputs, "joint_positions")[:, :3], angles)
         # One frame on, the gaits of the future are a frame nearer.
@@ -227,7 +222,7 @@ class Pfnn:
             positions=get(outputs, "trajectory_positions").reshape(count, FUTURE, 2),
             directions=get(outputs, "trajectory_directions").reshape(count, FUTURE, 2),
             gaits=gaits + nearer * (later - gaits),
-            phase=state.phase + np.maximum(pace, 0.0) / self.fps,
+            phase=state.phase + pace / self.fps,
             trail=trail.moved(step),
         )
         hips = body[:, 0] + felt.reference[:, None] * [0.0, 0.0, 1.0]
@@ -243,6 +238,21 @@ class Pfnn:
             np.stack([frame.step for frame in made], axis=1),
             np.clip(contacts[..., 1::2], 0.0, 1.0),
         )
+
+
+def _network(pack: Pack, inputs: int, outputs: int, phase_function: str) -> Answer:
+    """The pack's network with its phase function."""
+    data = pack.file(NETWORK)
+    session = Network(
+        data, NETWORK, {"inputs": (None, inputs), "shares": (None, CONTROL_POINTS)}, {"outputs": (None, outputs)}
+    )
+    if phase_function != "cubic":
+        return PhaseTables(read_constants(data, NETWORK), linear=phase_function == "linear")
+
+    def network(values: Float32, phase: Array) -> Float32:
+        return session(inputs=values, shares=spline_coefficients(phase).astype(np.float32))
+
+    return network
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,11 @@ from blender_addon.motion.planting import plant_feet  # noqa: E402
 from blender_addon.motion.terrain import HeightField  # noqa: E402
 from blender_addon.systems import pfnn as pfnn_system  # noqa: E402
 from blender_addon.systems.mann_features import PAST  # noqa: E402
+from blender_addon.systems.onnx_weights import read_constants  # noqa: E402
 from blender_addon.systems.packs import load_system, read_pack, write_pack  # noqa: E402
 from blender_addon.systems.pfnn_features import RestBody, clip_frames, felt_along  # noqa: E402
 from blender_addon.systems.phase_function import spline_coefficients  # noqa: E402
+from blender_addon.systems.phase_tables import PhaseTables  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.synthetic import walk  # noqa: E402
@@ -450,3 +452,54 @@ def test_the_command_line_trains_and_tells_its_progress(dataset, tmp_path, repos
     progress = [event for event in events if event["kind"] == "progress"]
     assert {event["stage"] for event in progress} == {"steps", "windows"} and events[-1]["kind"] == "done"
     assert load_system(tmp_path / "p").actions[0] == "stand"
+
+
+@pytest.fixture(scope="module")
+def exported() -> bytes:
+    torch.manual_seed(4)
+    network = PfnnNetwork(30, 20, hidden=16)
+    for layer in network.layers:
+        torch.nn.init.normal_(layer.bias, std=0.1)
+    scalings = [(torch.randn(size), 0.5 + torch.rand(size)) for size in (30, 20)]
+    return export.pfnn(network, *scalings)
+
+
+def test_constants_are_read_as_the_onnx_package_reads_them(exported):
+    import onnx
+
+    found = read_constants(exported, "x")
+    graph = onnx.load_from_string(exported).graph
+    assert set(found) == {tensor.name for tensor in graph.initializer}
+    for tensor in graph.initializer:
+        assert np.array_equal(found[tensor.name], onnx.numpy_helper.to_array(tensor))
+    for broken in (exported[:-7], b"\xff" * 40, exported[:200] + b"\x00" * 50):
+        with pytest.raises(PackError, match="damaged|beforehand"):
+            PhaseTables(read_constants(broken, "x"), linear=True)
+
+
+def test_a_phase_function_computed_beforehand_comes_near_the_cubic(exported):
+    inputs, phase = torch.randn(40, 30), torch.linspace(-3.0, 12.0, 40)
+    cubic = run_onnx(exported, inputs, phase)
+    errors = []
+    for linear, bins in ((True, 50), (True, 200), (False, 50), (False, 2000)):
+        tables = PhaseTables(read_constants(exported, "x"), linear, bins)
+        found = tables(inputs.numpy(), phase.numpy().astype(np.float64))
+        errors.append(float(np.abs(found - cubic).max() / cubic.std()))
+    linear, finer, constant, finest = errors
+    # The error of a line falls with the square of its length, that of a step with its length.
+    assert linear < 0.04 and finer < linear / 8 and linear < constant < 0.3 and finest < constant / 15
+    at_entries = 2 * np.pi * np.arange(40) / 50
+    exact = run_onnx(exported, inputs, torch.from_numpy(at_entries).float())
+    assert np.allclose(PhaseTables(read_constants(exported, "x"), False)(inputs.numpy(), at_entries), exact, atol=1e-4)
+    assert PhaseTables(read_constants(exported, "x"), True).bytes == 50 * 4 * (31 * 16 + 17 * 16 + 17 * 20)
+
+
+def test_packs_are_played_with_either_phase_function(trained):
+    made = []
+    for function in ("cubic", "linear", "constant"):
+        system = load_system(trained, phase_function=function)
+        asked = wish(system, 1, 1.0, "walk")
+        state = system.start(asked)
+        state, chunk = system.step(state, asked)
+        made.append(chunk.poses.hips[0])
+    assert np.abs(made[1] - made[0]).max() < 0.01 and np.abs(made[2] - made[0]).max() < 0.1
