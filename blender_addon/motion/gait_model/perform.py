@@ -33,7 +33,7 @@ def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None
 
     Args:
         skeleton: four-legged, of any size.
-        plan: the root over time; its actions name gaits, anything else moves as fits the speed.
+        plan: the root over time; its actions name gaits, sit, lie and jump; anything else moves as fits the speed.
         settings: seed, variation, build.
 
     Raises:

@@ -289,8 +289,9 @@ class _Foot:
         rest = back if how is None else np.array([*how.place, how.yaw])
         if float(np.linalg.norm((rest - first)[:2])) < _NO_STEP * height and abs(rest[2] - first[2]) < _NO_TURN:
             rest = first
-        landed = int(np.sum(self.free))
-        begin = steps[0][0] + max(float(clock.down[min(landed, len(down) - 1)]) - steps[0][0] + 0.03, 0.0)
+        landed = float(clock.down[min(int(np.sum(self.free)), len(down) - 1)])
+        # A foot that is still in the air lands first; one that rests from the beginning has stepped before.
+        begin = max(steps[0][0], landed + 0.03) if self.free.any() else steps[0][0]
         spans = [(clock.down, (begin, max(begin + steps[0][1] - steps[0][0], steps[0][1])), first, rest)]
         if not stays:
             spans.append((clock.up, steps[1], rest, back))
