@@ -23,6 +23,7 @@ from .motion.likeness import Likeness
 from .motion.metrics_reference import Reference, SpeedTable
 from .motion.plan import Limits, Plan, make_plan
 from .motion.planting import Planted, plant_feet
+from .motion.proportions import SizedGround
 from .motion.report import Asked, judge
 from .motion.retarget import retarget
 from .motion.rotations import Array
@@ -34,6 +35,7 @@ from .scene.channels import Channel, channels_of
 from .scene.layering import Layer, Reduce
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
+from .systems.protocol import feels_ground
 from .systems.synthesis import Synthesis, SynthesisSettings, synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
@@ -188,14 +190,17 @@ def solve(
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        made = synthesise(system, [like.plan(plan)], None, dials, lambda d: tell(0.05 + 0.5 * d, "Walking"))[0]
+        grounds = [SizedGround(shot.ground, like.length)]
+        made = synthesise(system, [like.plan(plan)], grounds, dials, lambda d: tell(0.05 + 0.5 * d, "Walking"))[0]
         followed = like.clip(made.followed, len(plan))
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
         clip = retarget(followed, shot.rig.skeleton)
     tell(0.7, "Planting feet")
     with watch.stage("plant"):
-        planted = plant_feet(clip, shot.ground, settings.synthesis.planting) if settings.synthesis.plant else None
+        made_on = shot.ground if feels_ground(system) else None
+        planting = settings.synthesis.planting
+        planted = plant_feet(clip, shot.ground, planting, made_on) if settings.synthesis.plant else None
         clip = planted.clip if planted is not None else clip
     tell(0.85, "Making keys")
     with watch.stage("keys"):

@@ -114,3 +114,8 @@ class Performer(Protocol):
     def perform(self, plan: Plan) -> Clip:
         """The motion along the plan, as many frames, on level ground at height 0, with its root and contacts."""
         ...
+
+
+def feels_ground(system: System | Performer) -> bool:
+    """Whether a system's motion stands on the terrain that it was given; else on level ground at height 0."""
+    return not isinstance(system, Performer) and system.on_terrain

@@ -19,7 +19,7 @@ from ..motion.planting import Planted, PlantSettings, plant_feet
 from ..motion.rotations import UP, Array
 from ..motion.settle import settle, standing_frames
 from ..motion.terrain import FlatGround, Terrain
-from .protocol import Performer, System
+from .protocol import Performer, System, feels_ground
 from .rollout import Progress, RolloutSettings, rollout
 
 #: Bodies that are moved to their path follow the ground's height below this frequency, Hz.
@@ -89,7 +89,7 @@ def synthesise(
     grounds = terrains if terrains is not None else [FlatGround()] * len(plans)
     share = None if progress is None else (lambda done: progress(0.7 * done))
     rolled = rollout(system, plans, settings.rollout, share, grounds)
-    on_terrain = not isinstance(system, Performer) and system.on_terrain
+    on_terrain = feels_ground(system)
     found = []
     for plan, ground, result in zip(plans, grounds, rolled, strict=True):
         followed = correct_path(result.clip, plan.root, settings.follow, settings.exact)
