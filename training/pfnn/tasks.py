@@ -15,10 +15,10 @@ from ..roots import carried, onward, turned
 from .data import BONE_SCALE, PfnnData
 from .networks import PfnnNetwork, phase_shares
 
-#: The own root stands so far from the true one when a window begins: metres, radians (deviations).
-_ASTRAY_M, _ASTRAY_RAD = 0.03, 0.04
-#: The own phase is so far from the true one then, radians (deviation).
-_ASTRAY_PHASE = 0.15
+#: The own root stands up to so far from the true one when a window begins: metres, radians (deviations).
+_ASTRAY_M, _ASTRAY_RAD = 0.12, 0.08
+#: The own phase is up to so far from the true one then, radians (deviation).
+_ASTRAY_PHASE = 0.2
 #: Errors of the feet's speed count by this many metres a second; of feet in the air so much less.
 _SLIP, _SWINGING = 0.3, 0.1
 #: Windows grow from this many frames to their full length during the first share of their stage.
@@ -168,8 +168,9 @@ class WindowTask:
         rows = self._drawn[length].draw(batch, random)
         variant = self.data.draw_variants(batch, random)
         pose = self.data.pose(rows - 1, variant) + pose_noise(self.data, batch, self.noise, random)
-        astray = torch.randn((batch, 3), generator=random) * torch.tensor([_ASTRAY_M, _ASTRAY_M, _ASTRAY_RAD])
-        walked = Walked(pose, astray, _ASTRAY_PHASE * torch.randn(batch, generator=random))
+        deviations = torch.tensor([_ASTRAY_M, _ASTRAY_M, _ASTRAY_RAD, _ASTRAY_PHASE])
+        away = torch.randn((batch, 4), generator=random) * deviations * torch.rand((batch, 1), generator=random)
+        walked = Walked(pose, away[:, :3], away[:, 3])
         total = torch.zeros(())
         for frame in range(length):
             walked, errors = self._frame(self.data, rows + frame, variant, walked)
@@ -178,9 +179,12 @@ class WindowTask:
 
     def _frame(
         self, data: PfnnData, rows: Tensor, variant: Tensor, walked: Walked
-    ) -> tuple[Walked, tuple[Tensor, Tensor, Tensor]]:
-        """Where the frames ``rows`` lead, and errors: the answer's (n, out), of the joints as the skeleton puts them
-        (n, 3 b), and of the feet's movement over the ground (n, 4, 3), all in units of what is usual.
+    ) -> tuple[Walked, tuple[Tensor, Tensor, Tensor, Tensor]]:
+        """Where the frames ``rows`` lead, and errors in units of what is usual.
+
+        The answer's (n, out); those of the joints as the skeleton puts them (n, 3 b), and of the feet's movement over
+        the ground (n, 4, 3); and the root's and the phase's steps (n, 4), few among so many, without which a character
+        lags behind its plan.
         """
         inputs = torch.cat([self._around(data, rows, variant, walked), walked.pose], dim=1)
         answer = self.network(inputs, phase_shares(data.phase[rows] + walked.ahead))
@@ -206,7 +210,8 @@ class WindowTask:
         away = pose[:, :width] / BONE_SCALE - target[:, places["joint_positions"]]
         feet = self._feet_of(data, pose)
         slip = self._slip(data, rows, variant, walked, feet)
-        return Walked(pose, astray, ahead, own, feet, step / data.fps), (answer - target, away, slip)
+        error = answer - target
+        return Walked(pose, astray, ahead, own, feet, step / data.fps), (error, away, slip, error[:, moves])
 
     def _feet_of(self, data: PfnnData, pose: Tensor) -> Tensor:
         """Ankles and toes (n, 4, 3), metres, of poses as they go in (n, 6 b)."""
