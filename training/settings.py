@@ -66,6 +66,9 @@ class LmmSettings:
     )
 
 
+WEIGHTS: tuple[str, ...] = ("integer", "compact", "full")
+
+
 @dataclass(frozen=True)
 class MannTrainingSettings:
     """A whole training of the Mode-Adaptive Neural Network.
@@ -75,7 +78,8 @@ class MannTrainingSettings:
         experts: 4 or 8, or any number. hidden: units in each hidden layer. dropout: share of values left out.
         weight_decay: of AdamW. restart_epochs, restart_growth: T0 and Tmult of its warm restarts.
         catch_up: share of its distance from the plan that a character learns to take back each frame.
-        compact: keep the pack's weights in 8 bits (unfolded when loaded), not in 32.
+        weights: how the pack keeps them: "integer" (8 bits, multiplied so), "compact" (8 bits, unfolded when loaded) or
+            "full" (32 bits).
         steps, windows: the two stages: single frames, and windows in which the network lives on its own answers.
     """
 
@@ -88,7 +92,7 @@ class MannTrainingSettings:
     restart_epochs: float = 10.0
     restart_growth: float = 2.0
     catch_up: float = 0.03
-    compact: bool = True
+    weights: str = "integer"
     steps: StageSettings = field(
         default_factory=lambda: StageSettings(40_000, 128, 1, 1e-3, time_share=0.25, noise=0.05)
     )
@@ -102,6 +106,8 @@ class MannTrainingSettings:
                 raise DatasetError(f"Setting {name!r} must be greater than 0, not {getattr(self, name)}")
         if not (0.0 <= self.dropout < 1.0 and 0.0 <= self.catch_up <= 1.0):
             raise DatasetError("Settings 'dropout' and 'catch_up' must lie between 0 and 1")
+        if self.weights not in WEIGHTS:
+            raise DatasetError(f"Setting 'weights' must be one of: {', '.join(WEIGHTS)}")
         if self.weight_decay < 0 or self.restart_growth < 1:
             raise DatasetError("Setting 'weight_decay' must not be negative, 'restart_growth' not below 1")
 

@@ -168,8 +168,8 @@ class MannRun:
 def pack_files(data: MannData, network: MannNetwork, settings: MannTrainingSettings) -> dict[str, bytes]:
     """The pack's network and starting states."""
     size, columns = data.inputs.size, data.target_columns
-    kept = export.COMPACT if settings.compact else export.FULL
     file = export.mann(
-        network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]), kept, data.limits()
+        network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]),
+        settings.weights, data.limits(),
     )  # fmt: skip
     return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}
