@@ -198,22 +198,25 @@ def solve(
         clip = retarget(followed, shot.rig.skeleton)
     tell(0.7, "Planting feet")
     with watch.stage("plant"):
-        made_on = shot.ground if feels_ground(system) else None
-        planting = settings.synthesis.planting
-        planted = plant_feet(clip, shot.ground, planting, made_on) if settings.synthesis.plant else None
+        planted = _planted(clip, shot, settings, feels_ground(system))
         clip = planted.clip if planted is not None else clip
     tell(0.85, "Making keys")
     with watch.stage("keys"):
         keys = clip.resampled(shot.fps)
         channels, fewer = _channels(shot, settings, keys)
-    report = None
-    if judged:
-        tell(0.9, "Measuring")
-        with watch.stage("report"):
-            report = _judged(shot, settings, plan, clip, planted, made, reference)
+    tell(0.9, "Measuring" if judged else "Done")
+    with watch.stage("report"):
+        report = _judged(shot, settings, plan, clip, planted, made, reference) if judged else None
     tell(1.0, "Done")
     motion, told = (followed, clip, keys), (*shot.notes, *plan.notes, *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
+
+
+def _planted(clip: Clip, shot: Shot, settings: BakeSettings, on_terrain: bool) -> Planted | None:
+    """The clip with its feet planted, if that is asked for; ``on_terrain``: the model has felt the ground already."""
+    if not settings.synthesis.plant:
+        return None
+    return plant_feet(clip, shot.ground, settings.synthesis.planting, shot.ground if on_terrain else None)
 
 
 def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:
