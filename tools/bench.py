@@ -58,6 +58,11 @@ def main() -> int:
     else:
         print("\nNo animals' clips: what their gaits are is left out.")
     results.append(section("Experts for four legs: training and one frame", "tools.bench_mann"))
+    results.append(section("Phase-functioned network: training and one frame", "tools.bench_pfnn"))
+    if (options.data / "index.tsv").is_file():
+        results.append(section("Labels, against steps and tags", "tools.bench_labels", "--data", str(options.data)))
+    else:
+        print("\nNo raw takes: how well labels are found is left out.")
     if dataset is None:
         print("\nNo raw takes: motion matching on them and the speed of training are left out.")
     else:

@@ -1,4 +1,5 @@
-"""The command line of training: ``train`` makes packs of data sets, ``evaluate`` measures them, ``gaits`` makes data.
+"""The command line of training: ``train`` makes packs of data sets, ``evaluate`` measures them, ``gaits`` makes data,
+``label`` labels them.
 
 Exit status: 0 done, 2 something the user can mend, 130 cancelled.
 """
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _train(options, reporter, stop)
         elif options.command == "gaits":
             _generate(options, reporter)
+        elif options.command == "label":
+            _label(options, reporter)
         else:
             _evaluate(options, reporter)
     except Cancelled:
@@ -107,6 +110,18 @@ def _generate(options: argparse.Namespace, reporter: Reporter) -> None:
     reporter.message("done", dataset=options.out, clips=len(dataset), minutes=minutes_of(dataset))
 
 
+def _label(options: argparse.Namespace, reporter: Reporter) -> None:
+    from blender_addon.motion.dataset import Dataset
+
+    from .labelling import label_dataset, write_report
+
+    dataset, labels = label_dataset(Dataset.load(options.dataset))
+    out = options.out or options.dataset
+    dataset.save(out)
+    files = write_report(dataset, labels, Path(options.report), not options.no_ground) if options.report else []
+    reporter.message("done", dataset=str(out), clips=len(dataset), report=str(files[0]) if files else "")
+
+
 def _need_torch() -> None:
     try:
         import onnx  # noqa: F401
@@ -145,7 +160,12 @@ def _parser() -> argparse.ArgumentParser:
     gaits.add_argument("--seed", type=int, default=1, help="the same seed gives the same motion")
     gaits.add_argument("--fps", type=_positive(float), default=60.0, help="frames per second")
     gaits.add_argument("--skeleton", help="JSON file of a four-legged skeleton; the fox of the shipped pack without")
-    for command in (parser, train, evaluate, gaits):
+    label = commands.add_parser("label", help="label a data set's contacts, phase and gaits, and say what is doubtful")
+    label.add_argument("dataset", help="folder of the data set; what was labelled by hand in Blender stays as it is")
+    label.add_argument("--out", help="another folder for the labelled data set")
+    label.add_argument("--report", help="folder for a report with pictures")
+    label.add_argument("--no-ground", action="store_true", help="no pictures of fitted ground in the report")
+    for command in (parser, train, evaluate, gaits, label):
         command.add_argument("--json-lines", action="store_true", help="one JSON object a line, for the add-on",
                              default=False if command is parser else argparse.SUPPRESS)  # fmt: skip
     return parser

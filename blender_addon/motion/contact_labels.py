@@ -23,7 +23,7 @@ CONTACT_POINTS: tuple[str, ...] = ("left_heel", "left_toe", "right_heel", "right
 #: planting; tuned to landings labelled by others and lift-offs labelled by eye (tests/motion/test_contact_labels.py).
 HEEL = ContactSettings(speed_on=0.16, speed_off=0.35, height_on=0.03, height_off=0.05)
 BALL = ContactSettings(speed_on=0.25, speed_off=0.5, height_on=0.035, height_off=0.06)
-TIP = ContactSettings(speed_on=0.25, speed_off=0.5, height_on=0.03, height_off=0.03)
+TIP = ContactSettings(speed_on=0.15, speed_off=0.5, height_on=0.03, height_off=0.03)
 #: A heel or ball this much over where it stood, metres, has rolled up.
 ROLLED_UP = 0.015
 #: Ground of unknown height is where a point was lowest within this time to either side, seconds.

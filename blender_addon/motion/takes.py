@@ -160,7 +160,8 @@ def _prepare_group(group: Sequence[Take], skeleton: Skeleton, fps: float) -> lis
     if level != "none":
         floors = find_floors(raw, keep_slope=level != "tilt", lowest=level == "slope")
         raw = [levelled(clip, floor) for clip, floor in zip(raw, floors, strict=True)]
-    sources = [replace(s, defects=(*s.defects, *_uneven(c))) for c, s in zip(raw, sources, strict=True)]
+    if level != "slope":
+        sources = [replace(s, defects=(*s.defects, *_uneven(c))) for c, s in zip(raw, sources, strict=True)]
     found = UNEVEN_CONTACTS if level == "slope" else None
     pairs = zip(raw, sources, strict=True)
     return [(_onto(with_root(with_contacts(c, found)), skeleton, level == "slope"), source) for c, source in pairs]
