@@ -6,6 +6,9 @@ import zlib
 from typing import Any
 
 from . import library
+from .motion.animal import LEGS
+from .motion.gait_analysis.classify import GAIT_LABELS
+from .motion.gait_labels import BIPED_GAITS
 from .motion.gait_names import ANIMAL_ACTIONS, GAITS
 from .motion.schedule import DEFAULT_SPEEDS, STAND
 
@@ -87,8 +90,13 @@ SOURCES = (
 TRAINED_SYSTEMS = (
     ("lmm", "Learned Motion Matching", "Small and quick; needs a Python with torch and some minutes"),
     ("mm", "Motion Matching", "Plays back pieces of your motion; ready in seconds, no training, larger packs"),
+    ("pfnn", "Phase-Functioned Network", "Two legs on any ground, by the phase of the stride; needs labels and hours"),
+    ("mann", "Mode-Adaptive Network", "Four legs, by the gaits the actions are labelled with"),
 )
-SYSTEM_NAMES = {"mm": "Motion Matching", "lmm": "Learned Motion Matching", "gait": "Gait model"}
+SYSTEM_NAMES = {
+    "mm": "Motion Matching", "lmm": "Learned Motion Matching", "gait": "Gait model",
+    "pfnn": "Phase-Functioned Network", "mann": "Mode-Adaptive Network",
+}
 
 #: What an action of a pack is called in the menu, its tooltip and its number. Numbers are stable:
 #: a file keeps its meaning when another pack offers other actions.
@@ -107,12 +115,22 @@ ACTIONS: dict[str, tuple[str, str, int]] = {
     "sit": ("Sit", "Stop at the mark, sit down, and get up before going on", 12),
     "lie": ("Lie down", "Stop at the mark, lie down, and get up before going on", 13),
     "idle": ("Idle", "Stand, and look about", 14),
+    "bound": ("Bound", "Both hind feet together, then both fore feet", 15),
 }
 #: Tooltips that differ for four legs.
 ANIMAL_TIPS = {"walk": "Four even beats, two or three feet on the ground at any time"}
 #: Gaits of the gait preview.
 GAIT_ITEMS = tuple(
     (name, ACTIONS[name][0], ANIMAL_TIPS.get(name, ACTIONS[name][1]), ACTIONS[name][2]) for name in ("auto", *GAITS)
+)
+#: Contacts that are labelled: of two legs, of four.
+BIPED_POINTS = tuple(
+    (f"{side}_{part}", f"{side.capitalize()} {part}", f"The {side} {part}", "NONE", number)
+    for number, (side, part) in enumerate((s, p) for s in ("left", "right") for p in ("heel", "toe"))
+)
+ANIMAL_POINTS = tuple(
+    (leg, leg.replace("_", " ").capitalize(), f"The {leg.replace('_', ' ')} paw", "NONE", 10 + number)
+    for number, leg in enumerate(LEGS)
 )
 DEFAULT_ACTIONS = ("stand", "walk", "run")
 #: A mark at which to stand pauses for so long until told otherwise, seconds.
@@ -193,6 +211,17 @@ def usual_speed(context: Any, action: str) -> float | None:
     if _legs(context) == 4:
         return animal.usual_speed(context, action)
     return DEFAULT_SPEEDS.get(action)
+
+
+def label_gait_items(_owner: Any, context: Any) -> list[Item]:
+    """The gaits that frames of the character can be labelled with."""
+    legs = _legs(context)
+    return _kept([action_item(name, legs=legs) for name in (GAIT_LABELS if legs == 4 else BIPED_GAITS)])
+
+
+def label_point_items(_owner: Any, context: Any) -> list[Item]:
+    """The contacts of the character that are labelled."""
+    return _kept(list(ANIMAL_POINTS if _legs(context) == 4 else BIPED_POINTS))
 
 
 def pack_items(owner: Any, _context: Any) -> list[Item]:

@@ -15,7 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import choices, gait_properties, library
+from . import choices, gait_properties, label_properties, library
 
 
 def _is_armature(_self: Any, ob: bpy.types.Object) -> bool:
@@ -202,6 +202,9 @@ class GAITSMITH_PG_scene(bpy.types.PropertyGroup):
     gaits: PointerProperty(
         name="Gaits", type=gait_properties.GAITSMITH_PG_gaits, description="What the gait preview shows",
     )
+    labels: PointerProperty(
+        name="Labels", type=label_properties.GAITSMITH_PG_labels, description="What is labelled of actions, and shown",
+    )
     # Output
     output: EnumProperty(
         name="Output", items=choices.OUTPUTS, default="NEW", description="Where the keyframes go",
@@ -326,6 +329,11 @@ class GAITSMITH_PG_state(bpy.types.PropertyGroup):
     retarget_cancel: BoolProperty(default=False)
     retarget_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
     retarget_stage: StringProperty()
+    labelling: BoolProperty(default=False)
+    label_cancel: BoolProperty(default=False)
+    label_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
+    label_stage: StringProperty()
+    label_editing: BoolProperty(default=False)
     training: BoolProperty(default=False)
     train_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
     train_stage: StringProperty()

@@ -13,6 +13,7 @@ import bpy
 #: ``unregister()`` (properties on Blender's types, handlers, timers). A panel's parent comes before it.
 PARTS: tuple[str, ...] = (
     "gait_properties",
+    "label_properties",
     "properties",
     "preferences",
     "operators.flow",
@@ -27,11 +28,15 @@ PARTS: tuple[str, ...] = (
     "operators.gait_bake",
     "operators.gait_shape",
     "operators.retarget",
+    "operators.labels",
+    "operators.label_detect",
+    "operators.label_edit",
     "operators.packs",
     "operators.training",
     "operators.torch_python",
     "overlays.draw",
     "overlays.gaits",
+    "overlays.labels",
     "panels.bake",
     "panels.character",
     "panels.path",
@@ -43,6 +48,7 @@ PARTS: tuple[str, ...] = (
     "panels.output",
     "panels.retarget",
     "panels.quality",
+    "panels.labels",
     "panels.train",
     "panels.packs",
 )

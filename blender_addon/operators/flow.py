@@ -224,21 +224,23 @@ def _is_playing() -> bool:
 
 @persistent
 def _on_load(*_arguments: object) -> None:
-    from . import animal, gait_state, preview_state
+    from . import animal, gait_state, label_state, preview_state
 
     _curve_cache.clear()
     forget()
     animal.forget()
+    label_state.forget()
     gait_state.end(bpy.context)
     preview_state.clear()
 
 
 @persistent
 def _on_undo(*_arguments: object) -> None:
-    from . import animal, preview_state
+    from . import animal, label_state, preview_state
 
     forget()
     animal.forget()
+    label_state.forget()
     preview_state.scene_changed()
     # What it tells of may just have been taken back.
     now = common.state(bpy.context)

@@ -156,15 +156,14 @@ class Gathering:
 
 def _take(armature: str, action: str) -> Take:
     """One action, read."""
-    from ..scene import read_actions, rigs
+    from ..scene import labels, read_actions
 
     ob, found = bpy.data.objects.get(armature), bpy.data.actions.get(action)
     if ob is None or found is None:
         raise DatasetError(f"Action {action} was removed while it was to be read", "Press the button again")
-    kept = rigs.kept_map(ob)
-    skeleton = read_actions.skeleton_of(ob, kept.bones if kept is not None else None)
+    clip = read_actions.read_action(ob, found, skeleton=labels.skeleton_for(ob))
     # Animators' floors are level: only their height is looked for.
-    return Take(read_actions.read_action(ob, found, skeleton=skeleton), path=action, group=armature, level="height")
+    return Take(clip, path=action, group=armature, level="height", labels=labels.read(found, ob))
 
 
 def start(context: bpy.types.Context) -> None:

@@ -35,7 +35,7 @@ class GAITSMITH_PT_train(Sidebar, bpy.types.Panel):
         column.prop(chosen, "train_source")
         column.label(text=training_session.source_summary(context), icon="ACTION")
         column.prop(chosen, "train_system")
-        if chosen.train_system == "lmm":
+        if chosen.train_system != "mm":
             column.prop(chosen, "train_minutes")
             if not preferences.python_path():
                 words(layout, "Training needs a Python with torch: choose one in the preferences.", "INFO")

@@ -173,7 +173,7 @@ def _curves(action: bpy.types.Action, armature: bpy.types.Object) -> Sequence[An
     """The curves of an action that are meant for the armature, in every Blender from 4.2 on."""
     if not hasattr(action, "layers"):
         return list(action.fcurves)
-    slot = _slot(action, armature)
+    slot = slot_of(action, armature)
     if slot is None:
         return []
     return [
@@ -183,7 +183,10 @@ def _curves(action: bpy.types.Action, armature: bpy.types.Object) -> Sequence[An
     ]  # fmt: skip
 
 
-def _slot(action: bpy.types.Action, armature: bpy.types.Object) -> Any:
+def slot_of(action: bpy.types.Action, armature: bpy.types.Object) -> Any:
+    """The slot by which an armature plays an action, assigned or not; None without one and before 4.4."""
+    if not hasattr(action, "slots"):
+        return None
     animation = armature.animation_data
     if animation is not None and animation.action == action and animation.action_slot is not None:
         return animation.action_slot
@@ -327,7 +330,7 @@ def playing(armature: bpy.types.Object, action: bpy.types.Action) -> Iterator[No
     before = (animation.action, getattr(animation, "action_slot", None), scene.frame_current, animation.use_nla)
     try:
         if animation.action != action:
-            slot = _slot(action, armature) if hasattr(action, "slots") else None
+            slot = slot_of(action, armature)
             animation.action = action
             if slot is not None:
                 animation.action_slot = slot
