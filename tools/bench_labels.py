@@ -87,8 +87,8 @@ def steps(dataset: Dataset, labels: list[ClipLabels], data: DataFolder, work: Pa
     print(f"landings: {len(start)} labelled, {every.found} found in these takes. Within {NEAR} frames a heel's or "
           f"toe's contact begins at {start.mean():.1%}: at {start[going].mean():.1%} of the {going.sum()} where the "
           f"body travels at {TRAVELS} m/s or more, at {start[~going].mean():.1%} of the others. The foot's contact "
-          f"begins within {NEAR} frames of {foot.mean():.1%}, or {grid.mean():.1%} if a label means the time since the take's "
-          "frame before")  # fmt: skip
+          f"begins within {NEAR} frames of {foot.mean():.1%}, or {grid.mean():.1%} if a label means the time since the "
+          "take's frame before")  # fmt: skip
     print(f"phase: mean circular error {np.concatenate(errors).mean():.3f} rad; "
           f"{'never falls' if worst >= 0.0 else 'falls'}")  # fmt: skip
 

@@ -41,14 +41,15 @@ def global_phase(contacts: BoolArray, fps: float) -> Phase:
     """The phase from contacts (f, 2), columns left and right, at ``fps`` frames a second.
 
     Two landings of one foot in a row are a whole stride; both feet at once count as one step. From a stand the phase
-    of a steady walk is taken up where the foot lifts that lands next.
+    of a steady walk is taken up where the foot lifts that lands next. After the last landing it goes on as before if
+    the other foot lifts.
     """
     frames = len(contacts)
     steps = _steps(contacts, fps)
     if not steps:
         creep = STANDING_RATE / fps * np.arange(frames)
         return Phase(creep, np.zeros(frames, dtype=np.bool_))
-    at, angle, sure = _knots(steps, contacts, fps)
+    at, angle, sure = _going_on(*_knots(steps, contacts, fps), contacts, steps[-1][1])
     # Before the first knot and after the last the body stands.
     before, after = at[0], frames - 1 - at[-1]
     at = np.concatenate([[at[0] - max(before, 1.0)], at, [at[-1] + max(after, 1.0)]])
@@ -59,6 +60,18 @@ def global_phase(contacts: BoolArray, fps: float) -> Phase:
     span = np.clip(np.searchsorted(at, frame, side="right") - 1, 0, len(sure) - 1)
     found = np.interp(frame, at, angle)
     return Phase(found - 2.0 * np.pi * np.floor(found[0] / (2.0 * np.pi)), sure[span])
+
+
+def _going_on(
+    at: Array, angle: Array, sure: BoolArray, contacts: BoolArray, side: int
+) -> tuple[Array, Array, BoolArray]:
+    """The knots with another where the clip ends in a step, the last landing being of ``side``."""
+    last = len(contacts)
+    if not len(sure) or not sure[-1] or contacts[int(at[-1]) :, 1 - side].all():
+        return at, angle, sure
+    rate = (angle[-1] - angle[-2]) / (at[-1] - at[-2])
+    end = min(float(last), at[-1] + np.pi / rate)
+    return np.append(at, end), np.append(angle, angle[-1] + rate * (end - at[-1])), np.append(sure, True)
 
 
 def _steps(contacts: BoolArray, fps: float) -> list[tuple[int, int, int]]:

@@ -53,3 +53,11 @@ def test_the_phase_never_runs_backwards_and_steps_agree_with_their_side(events):
     phase = global_phase(contacts, FPS)
     assert np.all(np.diff(phase.angle) >= -1e-9) and np.all(np.isfinite(phase.angle))
     assert np.diff(phase.angle).max(initial=0.0) * FPS < 60.0
+
+
+def test_a_clip_that_ends_in_a_step_ends_in_its_phase():
+    steady = walking(5)
+    whole, cut = global_phase(steady, FPS), global_phase(steady[:225], FPS)
+    assert cut.angle == pytest.approx(whole.angle[:225]) and cut.reliable[60:].all()
+    stopped = np.concatenate([walking(3)[:155], np.ones((90, 2), dtype=bool)])
+    assert not global_phase(stopped, FPS).reliable[160:].any()
