@@ -42,6 +42,16 @@ def fastest(work: Callable[[], object], seconds: float) -> float:
     return best
 
 
+def turns_a_second(work: Callable[[], object], seconds: float) -> float:
+    """How often ``work`` is done in a second of processor time: other programs on the machine must not count."""
+    work()
+    began, turns = time.process_time(), 0
+    while time.process_time() - began < seconds:
+        work()
+        turns += 1
+    return turns / (time.process_time() - began)
+
+
 def training_speed(seconds: float) -> float:
     """Samples a second of processor time, forward, backward and optimiser."""
     torch.manual_seed(0)
@@ -54,13 +64,7 @@ def training_speed(seconds: float) -> float:
         optimizer.step()
         optimizer.zero_grad()
 
-    step()
-    # Processor time: other programs on the machine must not count.
-    began, turns = time.process_time(), 0
-    while time.process_time() - began < seconds:
-        step()
-        turns += 1
-    return turns * BATCH / (time.process_time() - began)
+    return BATCH * turns_a_second(step, seconds)
 
 
 def network_milliseconds(kept: str, characters: int, seconds: float) -> tuple[float, float]:

@@ -270,7 +270,7 @@ def test_a_small_set_is_learned_by_heart(data, stage, tmp_path):
     first = float(task.losses(generator).detach().sum())
     Trainer(task, StageSettings(1, 32, 1, 3e-3), Budget(iterations=300), 1, tmp_path / "c", Watch()).run(False)
     # Windows begin astray, which cannot be learned away.
-    assert float(task.losses(generator).detach().sum()) < (0.25 if stage == "steps" else 0.65) * first
+    assert float(task.losses(generator).detach().sum()) < (0.5 if stage == "steps" else 0.75) * first
 
 
 def run_onnx(data: bytes, inputs, phase) -> np.ndarray:
