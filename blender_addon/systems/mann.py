@@ -100,6 +100,7 @@ class Mann:
         self._inputs = input_layout(len(skeleton), len(actions))
         self._outputs = output_layout(len(skeleton), len(skeleton.feet))
         self._body = Body(skeleton)
+        self._shares = self.settings.blend.shares
 
     @classmethod
     def from_pack(cls, pack: Pack, **options: Any) -> Mann:
@@ -168,7 +169,7 @@ class Mann:
     def _begin(self, chosen: npt.NDArray[np.int64]) -> MannState:
         inputs = self._starts[chosen]
         count = len(inputs)
-        course = Course(*(self._future(inputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        course = Course.of(*(self._future(inputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
         trail = Trail.of(inputs, self._inputs, self.fps)
         return MannState(inputs[:, pose_columns(self._inputs)], self._contacts[chosen], course, trail)
 
@@ -183,21 +184,17 @@ class Mann:
         trail = state.trail.wishing(wanted.speeds[:, 0], wanted.actions[:, 0])
         past, speeds, actions = trail.past(self.fps)
         wish = wanted.course.seen_from(here).within_reach()
-        future = blended(state.future, wish, self.settings.blend)
-        parts = [
-            np.concatenate([getattr(past, name), getattr(future, name)], axis=1).reshape(count, -1)
-            for name in ("positions", "directions", "velocities")
-        ]
+        future = blended(state.future, wish, self._shares)
+        course = np.concatenate([past.values, future.values], axis=2).reshape(count, -1)
         speeds = np.concatenate([speeds, wanted.speeds], axis=1)
         actions = np.concatenate([actions, wanted.actions], axis=1).reshape(count, -1)
-        inputs = np.concatenate([*parts, speeds, actions, state.pose], axis=1)
+        inputs = np.concatenate([course, speeds, actions, state.pose], axis=1)
         outputs = self._network(inputs=inputs.astype(np.float32)).astype(np.float64)
         get = self._outputs.get
         step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
-        course = Course(*(get(outputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        own = Course(outputs[:, : 6 * FUTURE].reshape(count, 3, FUTURE, 2))
         step = step + back
-        after = MannState(self._pose(outputs), get(outputs, "contacts"), course, trail.moved(step))
-        return after, step
+        return MannState(self._pose(outputs), get(outputs, "contacts"), own, trail.moved(step)), step
 
     def _pose(self, outputs: Array) -> Array:
         """The predicted pose (c, 12 b) set on the skeleton: orthonormal axes, joints where the bones end."""

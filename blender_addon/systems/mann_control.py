@@ -33,50 +33,67 @@ class Blend:
     direction: float = 0.5
     velocity: float = 0.5
 
-    def weights(self, tau: float) -> Array:
-        """Share of the wish at each future sample (6, 1); none of it now."""
+    @property
+    def shares(self) -> Array:
+        """Share of the wish in each part, at each future sample (3, 6, 1); none of it now."""
         t = np.arange(FUTURE) / (FUTURE - 1)
-        share: Array = np.where(t > 0.0, np.maximum(t, 1e-12) ** tau, 0.0)
-        return share[:, None]
+        taus = np.array([self.position, self.direction, self.velocity])[:, None]
+        share: Array = np.where(t > 0.0, np.maximum(t, 1e-12) ** taus, 0.0)
+        return share[..., None]
 
 
 @dataclass(frozen=True)
 class Course:
-    """Positions (c, samples, 2) in metres, facings, and velocities in metres a second, in root space."""
+    """Positions in metres, facings, and velocities in metres a second, in root space.
 
-    positions: Array
-    directions: Array
-    velocities: Array
+    Attributes:
+        values: all three, in this order (c, 3, samples, 2).
+    """
+
+    values: Array
+
+    @classmethod
+    def of(cls, positions: Array, directions: Array, velocities: Array) -> Course:
+        """Of three arrays (c, samples, 2)."""
+        return cls(np.stack([positions, directions, velocities], axis=1))
+
+    @property
+    def positions(self) -> Array:
+        """(c, samples, 2)."""
+        return self.values[:, 0]
+
+    @property
+    def directions(self) -> Array:
+        """(c, samples, 2)."""
+        return self.values[:, 1]
+
+    @property
+    def velocities(self) -> Array:
+        """(c, samples, 2)."""
+        return self.values[:, 2]
 
     @property
     def here(self) -> Array:
         """Where the first sample is: x, y in metres, yaw in radians (c, 3)."""
-        return np.concatenate([self.positions[:, 0], rot.yaw_of_direction(self.directions[:, :1])], axis=1)
+        return np.concatenate([self.values[:, 0, 0], rot.yaw_of_direction(self.values[:, 1, :1])], axis=1)
 
     def within_reach(self) -> Course:
         """The same brought so near that the first sample is no further off than was learned."""
         here = self.here
         away = np.sqrt(np.sum(here[:, :2] ** 2, axis=1, keepdims=True))
-        kept = np.concatenate([
-            here[:, :2] * np.minimum(1.0, REACH_M / np.maximum(away, 1e-9)), np.clip(here[:, 2:], -REACH_RAD, REACH_RAD)
-        ], axis=1)  # fmt: skip
-        if np.array_equal(kept, here):
+        if np.all(away <= REACH_M) and np.all(np.abs(here[:, 2]) <= REACH_RAD):
             return self
-        near = self.seen_from(here)
-        turn = kept[:, None, 2]
-        return Course(
-            rot.rotate_2d(turn, near.positions) + kept[:, None, :2], rot.rotate_2d(turn, near.directions),
-            rot.rotate_2d(turn, near.velocities),
-        )  # fmt: skip
+        place = here[:, :2] * np.minimum(1.0, REACH_M / np.maximum(away, 1e-9))
+        turn = np.clip(here[:, 2], -REACH_RAD, REACH_RAD)
+        near = rot.rotate_2d(turn[:, None, None], self.seen_from(here).values)
+        near[:, 0] += place[:, None]
+        return Course(near)
 
     def seen_from(self, root: Array) -> Course:
         """The same as seen from ``root`` (c, 3): x, y, yaw in the space that this course is in."""
-        turn = -root[:, None, 2]
-        return Course(
-            rot.rotate_2d(turn, self.positions - root[:, None, :2]),
-            rot.rotate_2d(turn, self.directions),
-            rot.rotate_2d(turn, self.velocities),
-        )
+        values = self.values.copy()
+        values[:, 0] -= root[:, None, :2]
+        return Course(rot.rotate_2d(-root[:, 2, None, None], values))
 
 
 @dataclass(frozen=True)
@@ -99,20 +116,17 @@ class Wanted:
         velocities[:, 1:-1] = (places[:, 2:] - places[:, :-2]) / (2.0 * SAMPLE_SECONDS)
         velocities[:, 0] = (places[:, 1] - places[:, 0]) / SAMPLE_SECONDS
         velocities[:, -1] = (places[:, -1] - places[:, -2]) / SAMPLE_SECONDS
-        return cls(Course(places, wish.directions, velocities), wish.speeds, wish.actions)
+        return cls(Course.of(places, wish.directions, velocities), wish.speeds, wish.actions)
 
     def after(self, seconds: float) -> Wanted:
         """The same wish some time later (less than one sample): now and the future samples (c, 6, ...)."""
         part = seconds / SAMPLE_SECONDS
-        course = self.course
-
-        def on(values: Array) -> Array:
-            return (1.0 - part) * values[:, :-1] + part * values[:, 1:]
-
+        values, speeds = self.course.values, self.speeds
         return Wanted(
-            Course(on(course.positions), on(course.directions), on(course.velocities)), on(self.speeds),
+            Course((1.0 - part) * values[:, :, :-1] + part * values[:, :, 1:]),
+            (1.0 - part) * speeds[:, :-1] + part * speeds[:, 1:],
             self.actions[:, :-1] if part < 0.5 else self.actions[:, 1:],
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -179,27 +193,14 @@ class Trail:
         rows = self.roots.shape[1] - 1 + np.round(np.array(SAMPLE_TIMES[:PAST]) * fps).astype(np.int64)
         root, now = self.roots[:, rows], self.roots[:, -1]
         velocities = (self.roots[:, rows + 1, :2] - self.roots[:, rows - 1, :2]) * (0.5 * fps)
-        turn = -now[:, None, 2]
-        course = Course(
-            rot.rotate_2d(turn, root[..., :2] - now[:, None, :2]),
-            rot.direction_of_yaw(root[..., 2] + turn),
-            rot.rotate_2d(turn, velocities),
-        )
+        course = Course.of(root[..., :2], rot.direction_of_yaw(root[..., 2]), velocities).seen_from(now)
         return course, self.speeds[:, rows], self.actions[:, rows]
 
 
-def blended(own: Course, wish: Course, blend: Blend) -> Course:
-    """TrajectoryBlend of the own prediction and the wish at the future samples (c, 6, 2)."""
-
-    def mix(mine: Array, wished: Array, tau: float) -> Array:
-        share = blend.weights(tau)
-        return (1.0 - share) * mine + share * wished
-
-    directions = mix(own.directions, wish.directions, blend.direction)
-    length = np.sqrt(np.sum(directions**2, axis=-1, keepdims=True))
+def blended(own: Course, wish: Course, shares: Array) -> Course:
+    """TrajectoryBlend of the own prediction and the wish at the future samples; ``shares`` (3, 6, 1) of the wish."""
+    values = own.values + shares * (wish.values - own.values)
+    length = np.sqrt(np.sum(values[:, 1] ** 2, axis=-1, keepdims=True))
     # Own and wished facing may be opposite: then the wish holds.
-    directions = np.where(length > 1e-3, directions / np.maximum(length, 1e-3), wish.directions)
-    return Course(
-        mix(own.positions, wish.positions, blend.position), directions,
-        mix(own.velocities, wish.velocities, blend.velocity),
-    )  # fmt: skip
+    values[:, 1] = np.where(length > 1e-3, values[:, 1] / np.maximum(length, 1e-3), wish.directions)
+    return Course(values)

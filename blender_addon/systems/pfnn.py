@@ -193,9 +193,9 @@ class Pfnn:
     ) -> tuple[PfnnState, _Frame]:
         """This frame's pose, and the state before the next; ``here`` (c, 3) is the root in the space of the ground."""
         count = len(here)
-        wish = wanted.course.seen_from(here)
+        wish = wanted.course.seen_from(here).within_reach()
         asked = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
-        own = Course(state.positions, state.directions, np.zeros_like(state.positions))
+        own = Course.of(state.positions, state.directions, np.zeros_like(state.positions))
         places, facings = blended_course(own, wish, self.settings.blend)
         gaits = blended_gaits(state.gaits, asked, self.settings.blend)
         trail = state.trail.wishing(np.zeros(count), gaits[:, 0])

@@ -112,11 +112,12 @@ def test_a_trail_made_of_samples_goes_through_them():
 
 def test_the_blend_keeps_the_own_now_and_obeys_at_the_horizon():
     t = np.arange(FUTURE) / (FUTURE - 1)
-    for tau in (0.25, 1.0, 3.0):
-        assert np.allclose(Blend().weights(tau)[:, 0], [0.0, *t[1:] ** tau])
+    blend = Blend(position=0.25, direction=1.0, velocity=2.0)
+    for row, tau in zip(blend.shares[..., 0], (0.25, 1.0, 2.0), strict=True):
+        assert np.allclose(row, [0.0, *t[1:] ** tau])
     rng = np.random.default_rng(0)
-    own, wish = (Course(*rng.normal(size=(3, 1, FUTURE, 2))) for _ in range(2))
-    found = blended(own, wish, Blend(position=1.0, direction=1.0, velocity=2.0))
+    own, wish = (Course.of(*rng.normal(size=(3, 1, FUTURE, 2))) for _ in range(2))
+    found = blended(own, wish, Blend(position=1.0, direction=1.0, velocity=2.0).shares)
     assert np.allclose(found.positions[0, 2], 0.6 * own.positions[0, 2] + 0.4 * wish.positions[0, 2])
     assert np.allclose(found.velocities[0, 2], 0.84 * own.velocities[0, 2] + 0.16 * wish.velocities[0, 2])
     assert np.allclose(np.linalg.norm(found.directions, axis=-1), 1.0)

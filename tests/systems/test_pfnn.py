@@ -129,9 +129,10 @@ def test_joints_without_a_loop_are_where_kinematics_put_them(seed):
 
 def test_each_part_of_the_trajectory_has_its_own_bias():
     t = np.arange(FUTURE) / (FUTURE - 1)
-    own = Course(np.zeros((1, FUTURE, 2)), np.tile([0.0, -1.0], (1, FUTURE, 1)), np.zeros((1, FUTURE, 2)))
+    own = Course.of(np.zeros((1, FUTURE, 2)), np.tile([0.0, -1.0], (1, FUTURE, 1)), np.zeros((1, FUTURE, 2)))
     # The wish goes ahead and stands half a metre to the left.
-    wish = replace(own, positions=np.stack([np.full(FUTURE, 0.5), -0.3 * np.arange(FUTURE)], axis=-1)[None])
+    ahead = np.stack([np.full(FUTURE, 0.5), -0.3 * np.arange(FUTURE)], axis=-1)[None]
+    wish = Course.of(ahead, own.directions, own.velocities)
     places, facings = blended_course(own, wish, PfnnBlend(position=2.0, speed=0.5))
     assert np.allclose(places[0, :, 0], 0.5 * t**2.0)
     assert np.allclose(places[0, 1:, 1], -0.3 * np.arange(1, FUTURE) * t[1:] ** 0.5)
@@ -139,7 +140,7 @@ def test_each_part_of_the_trajectory_has_its_own_bias():
     even, _ = blended_course(own, wish, PfnnBlend(position=0.7, speed=0.7))
     share = np.where(t > 0, t**0.7, 0.0)[:, None]
     assert np.allclose(even[0], share * wish.positions[0])
-    turned = replace(own, directions=np.tile([1.0, 0.0], (1, FUTURE, 1)))
+    turned = Course.of(own.positions, np.tile([1.0, 0.0], (1, FUTURE, 1)), own.velocities)
     _, facings = blended_course(own, turned, PfnnBlend(direction=1.0))
     assert np.allclose(np.linalg.norm(facings, axis=-1), 1.0) and np.allclose(facings[0, -1], [1.0, 0.0])
     gaits = blended_gaits(np.zeros((1, FUTURE, 1)), np.ones((1, FUTURE, 1)), PfnnBlend(gait=3.0))

@@ -133,11 +133,7 @@ class WindowTask:
         self._mean, self._scale = data.mean, data.scale
         self._course = slice(0, data.inputs.slices["speeds"].start)
         self._starts: dict[int, Tensor] = {}
-        blend = blend or Blend()
-        shares = torch.stack([
-            torch.from_numpy(blend.weights(tau)[:, 0]) for tau in (blend.position, blend.direction, blend.velocity)
-        ]).float()  # fmt: skip
-        self._share = shares[None, :, :, None]
+        self._share = torch.from_numpy((blend or Blend()).shares).float()
         self._body = TorchBody(data.skeleton)
         columns = data.target_columns
         placed = slice(self._pose.start, self._pose.start + 9 * len(data.skeleton))
