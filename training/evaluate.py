@@ -22,6 +22,7 @@ from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.learned_motion_matching import LearnedMotionMatching
 from blender_addon.systems.mann import Mann
 from blender_addon.systems.packs import Pack, load_system, read_pack
+from blender_addon.systems.pfnn import Pfnn
 from blender_addon.systems.protocol import Chunk, System, Wish
 from blender_addon.systems.rollout import Rollout, rollout
 from blender_addon.systems.synthesis import synthesise
@@ -61,7 +62,7 @@ def evaluate(path: Path, dataset: Path | None = None) -> dict[str, Any]:
     pack = read_pack(path)
     system = load_system(path)
     found: dict[str, Any] = {"bytes": sum(len(data) for data in pack.files.values())}
-    if isinstance(system, LearnedMotionMatching | Mann):
+    if isinstance(system, LearnedMotionMatching | Mann | Pfnn):
         found |= {f"rollout_{name}": value for name, value in vars(endurance(system, pack.speeds)).items()}
     if dataset is not None and pack.info.system == "lmm":
         found |= _reconstruction(path, dataset, pack)
@@ -89,11 +90,11 @@ class _Anywhere:
 
 
 def endurance(
-    system: LearnedMotionMatching | Mann, speeds: tuple[float, float], count: int = _STARTS, seconds: float = _SECONDS
+    system: LearnedMotionMatching | Mann | Pfnn, speeds: tuple[float, float], count: int = _STARTS, seconds: float = _SECONDS
 ) -> Endurance:
     """Roll out from random starts along random arcs at random speeds the pack covers.
 
-    Experts, which have no projector to bring them there at once, start from the state nearest to the arc.
+    Experts and phases, which have no projector to bring them there at once, start from the state nearest to the arc.
     """
     random = np.random.default_rng(2)
     moving = "auto" if system.skeleton.four_legged else "walk"
@@ -102,7 +103,7 @@ def endurance(
         speed = random.uniform(*speeds)
         turning = random.uniform(-0.6, 0.6) * min(1.0, _LATERAL / (0.6 * speed))
         plans.append(_arc(system.fps, seconds, speed, turning, moving))
-    begun: Any = system if isinstance(system, Mann) else _Anywhere(system, 3)
+    begun: Any = system if isinstance(system, Mann | Pfnn) else _Anywhere(system, 3)
     made = rollout(begun, plans)
     tall = float(np.median([result.clip.hips[:, 2].mean() for result in made]))
     updates = np.stack([angular_update(result.clip)[1:] for result in made])
