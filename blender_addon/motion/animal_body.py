@@ -27,6 +27,9 @@ _ROLL_CUTOFF = 0.5
 _HEAD_LEVEL = 0.7
 #: A trunk pitches no further than this, radians.
 _STEEPEST = np.radians(50.0)
+#: Part of the ground's rise ahead by which legs lean back from the upright, and how far at most, radians: upright, a
+#: leg would have to stretch behind the body uphill by as much as it folds ahead of it.
+_LEAN, _MOST_LEAN = 0.65, np.radians(15.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +39,13 @@ class Ride:
     Attributes:
         hind, fore: rise of the middle of the hip joints and of the shoulder joints (f,), metres.
         roll: tilt of the trunk to its right (f,), radians: left side up.
+        back: how far the body stays behind its place over the feet (f,), metres: uphill; downhill less than 0.
     """
 
     hind: Array
     fore: Array
     roll: Array
+    back: Array
 
     @classmethod
     def over(cls, clip: Clip, falls: Sequence[Footfalls], holds: Sequence[Foothold], cutoff: float) -> Ride:
@@ -57,7 +62,7 @@ class Ride:
                 )
                 tilt += 0.5 * np.arctan2(left - right, width)
         roll = _MOST_ROLL * np.tanh(_ROLL * tilt / _MOST_ROLL)
-        return cls(hind, fore, lowpass(roll, fps, cutoff))
+        return cls(hind, fore, lowpass(roll, fps, cutoff), lowpass(_back(clip, fore - hind), fps, cutoff))
 
     def lowered(self, hind: Array, fore: Array) -> Ride:
         """The same, each girdle so much lower (f,), metres."""
@@ -67,7 +72,7 @@ class Ride:
 def carried(clip: Clip, ride: Ride) -> Clip:
     """The clip with its body raised, pitched and rolled as a ride says; feet go along, necks keep level.
 
-    The girdles stay over where they were, so that legs stand as upright on a slope as on the level.
+    Legs lean back uphill, most of the way to standing square to the ground.
     """
     skeleton = clip.skeleton
     hind, fore = girdles(skeleton, clip.world[0])
@@ -86,7 +91,16 @@ def carried(clip: Clip, ride: Ride) -> Clip:
     rotations = np.array(clip.rotations)
     rotations[:, 0] = rot.mul(turn, rotations[:, 0])
     _level_head(skeleton, rotations, clip.world[1], turn)
-    return replace(clip, hips=raised + rot.rotate(turn, clip.hips - middle), rotations=rotations)
+    shifted = raised - ride.back[:, None] * ahead
+    return replace(clip, hips=shifted + rot.rotate(turn, clip.hips - middle), rotations=rotations)
+
+
+def _back(clip: Clip, rise: Array) -> Array:
+    """How far a body stays behind (f,) where the ground under it rises by so much from hips to shoulders (f,), metres."""
+    hind, fore = girdles(clip.skeleton, clip.world[0])
+    length = np.linalg.norm((fore - hind)[:, :2], axis=1)
+    lean = _MOST_LEAN * np.tanh(_LEAN * np.arctan2(rise, length) / _MOST_LEAN)
+    return np.asarray(clip.skeleton.leg_length * np.tan(lean))
 
 
 def _level_head(skeleton: Skeleton, rotations: Array, world: Array, turn: Array) -> None:

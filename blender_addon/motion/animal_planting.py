@@ -26,6 +26,9 @@ from .terrain import Terrain
 _GAP, _SPIKE = 0.035, 0.02
 #: Rounds in which the girdles' drop is found.
 _DROPS = 2
+#: A leg is stretched to this share of its greatest reach, or as far as the source's was: nearer to straight its joints
+#: snap where it leaves the ground.
+_STRETCH = 0.94
 
 
 def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Planted:
@@ -40,8 +43,9 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
         RigError: a leg is missing.
     """
     limbs = limbs_of(clip.skeleton)
+    share = min(settings.reach, _STRETCH)
     stance = _stance(clip, terrain, settings, limbs)
-    reach = Reach.of(carried(clip, stance.ride), limbs, stance.ends, settings.reach)
+    reach = Reach.of(carried(clip, stance.ride), limbs, stance.ends, share)
     spared = reach.spared(stance.contacts)
     if not np.array_equal(spared, stance.contacts):
         clip = replace(clip, contacts=spared)
@@ -49,7 +53,7 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
     ride, drop = stance.ride, np.zeros(len(clip))
     for _ in range(_DROPS):
         # Lowered, a trunk also pitches: what is left shows in the second round.
-        reach = Reach.of(carried(clip, ride), limbs, stance.ends, settings.reach)
+        reach = Reach.of(carried(clip, ride), limbs, stance.ends, share)
         drops = reach.drops(stance.contacts, clip.fps)
         ride, drop = ride.lowered(*drops), drop + np.maximum(*drops)
     return _solve(carried(clip, ride), stance, limbs, drop, settings)
