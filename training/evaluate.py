@@ -90,8 +90,9 @@ class _Anywhere:
 
 
 def endurance(
-    system: LearnedMotionMatching | Mann | Pfnn, speeds: tuple[float, float], count: int = _STARTS, seconds: float = _SECONDS
-) -> Endurance:
+    system: LearnedMotionMatching | Mann | Pfnn, speeds: tuple[float, float], count: int = _STARTS,
+    seconds: float = _SECONDS,
+) -> Endurance:  # fmt: skip
     """Roll out from random starts along random arcs at random speeds the pack covers.
 
     Experts and phases, which have no projector to bring them there at once, start from the state nearest to the arc.
