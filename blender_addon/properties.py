@@ -334,6 +334,7 @@ class GAITSMITH_PG_state(bpy.types.PropertyGroup):
     label_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
     label_stage: StringProperty()
     label_editing: BoolProperty(default=False)
+    marks_editing: BoolProperty(default=False)
     training: BoolProperty(default=False)
     train_fraction: FloatProperty(default=0.0, min=0.0, max=1.0)
     train_stage: StringProperty()

@@ -21,6 +21,7 @@ PARTS: tuple[str, ...] = (
     "operators.character",
     "operators.path",
     "operators.schedule",
+    "operators.mark_edit",
     "operators.terrain",
     "operators.preview",
     "operators.gait_preview",

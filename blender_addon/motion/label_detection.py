@@ -32,6 +32,8 @@ LEAST_FPS = 50.0
 USUAL_FPS = 60.0
 #: An action holds no step if it is shorter, seconds.
 SHORTEST_S = 0.5
+#: Legs of two-legged characters, metres: beyond, the scene's unit is taken to be wrong.
+PLAUSIBLE_LEG = (0.25, 2.5)
 #: Feet that run back under a body that stays, faster than this, m/s, go on a treadmill.
 TREADMILL_SPEED = 0.3
 #: The body stays if it covers less than this share of the way that the belt does.
@@ -76,9 +78,15 @@ def detect(
         progress: called between the steps.
 
     Raises:
-        ClipError: it is too short, no foot ever stands, or only one does while the other drags.
+        ClipError: it is too short, of a giant or a dwarf, no foot ever stands, or only one does while the other drags.
         Cancelled: ``progress`` said so.
     """
+    leg = clip.skeleton.leg_length
+    if not clip.skeleton.four_legged and not PLAUSIBLE_LEG[0] <= leg <= PLAUSIBLE_LEG[1]:
+        raise ClipError(
+            f"The legs are {leg:.3g} m long, and nobody walks on such",
+            "Scale the armature to its true size (by 0.01 where centimetres were read as metres), then detect",
+        )
     if clip.seconds < SHORTEST_S:
         raise ClipError(
             f"{clip.name!r} lasts {clip.seconds:.1f} s, too short to find steps in",

@@ -27,12 +27,13 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spot:
-    """One mark as it is drawn: a pole on the curve with a label."""
+    """One mark as it is drawn: a pole on the curve with a label, in the colour of its action."""
 
     foot: tuple[float, float, float]
     head: tuple[float, float, float]
     text: str
     active: bool
+    action: str = "walk"
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,30 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
     spots = []
     for index, (mark, foot) in enumerate(zip(chosen.marks, feet.tolist(), strict=True)):
         head = (foot[0], foot[1], foot[2] + height)
-        spots.append(Spot(tuple(foot), head, mark_text(mark), index == chosen.active_mark))
+        spots.append(Spot(tuple(foot), head, mark_text(mark), index == chosen.active_mark, mark.action_name))
     return spots
+
+
+def stretches_drawn(context: bpy.types.Context) -> Sequence[tuple[Vector, str]]:
+    """The curve from mark to mark, as points (n, 3) in the scene's units, each with what is done there.
+
+    Rests and leaps are done at their mark, and change nothing behind it.
+    """
+    chosen = common.settings(context)
+    found = curve(context) if len(chosen.marks) else None
+    if found is None or found.path is None:
+        return ()
+    length, begin, action = found.line.length, min(chosen.start, found.line.length), chosen.action_name
+    changes = [(m.at, m.action_name) for m in chosen.marks if m.action_name not in (*RESTS, JUMP)]
+    parts = []
+    for place, following in [*changes, (length, "")]:
+        end = min(max(place, begin), length)
+        if end > begin:
+            along = np.linspace(begin, end, max(2, int((end - begin) / length * PATH_SAMPLES)))
+            points = found.line.at(length - along if chosen.reverse else along) / _metres_per_unit(context)
+            parts.append((points, action))
+        begin, action = end, following
+    return parts
 
 
 def mark_text(mark: object) -> str:

@@ -151,24 +151,29 @@ class GAITSMITH_OT_mark_move(bpy.types.Operator):
             context.area.header_text_set(None)
 
 
-def mouse_on_curve(context: bpy.types.Context, event: bpy.types.Event) -> float | None:
-    """Distance along the curve of the place nearest to the mouse on screen; None outside a 3D view."""
+def mouse_on_curve(context: bpy.types.Context, event: bpy.types.Event, view: Any = None) -> float | None:
+    """Distance along the curve of the place nearest to the mouse on screen; None outside a 3D view.
+
+    Args:
+        context: the scene. event: where the mouse is.
+        view: region and view of the 3D view; the context's area when not given.
+    """
     from bpy_extras.view3d_utils import location_3d_to_region_2d
 
     from .flow import path_points
 
     area = context.area
-    if area is None or area.type != "VIEW_3D":
-        return None
-    region = next((r for r in area.regions if r.type == "WINDOW"), None)
+    if view is None and area is not None and area.type == "VIEW_3D":
+        view = next(((r, area.spaces.active.region_3d) for r in area.regions if r.type == "WINDOW"), None)
     found = path_points(context)
-    if region is None or found is None:
+    if view is None or found is None:
         return None
+    region, region_3d = view
     points, distances = found
     mouse_x, mouse_y = event.mouse_x - region.x, event.mouse_y - region.y
     best: tuple[float, float] | None = None
     for point, distance in zip(points, distances, strict=True):
-        spot = location_3d_to_region_2d(region, area.spaces.active.region_3d, point)
+        spot = location_3d_to_region_2d(region, region_3d, point)
         if spot is not None:
             far = (spot.x - mouse_x) ** 2 + (spot.y - mouse_y) ** 2
             if best is None or far < best[0]:

@@ -7,8 +7,11 @@ import bpy
 from . import common
 from . import training_session as session
 
-#: Columns of the data check's table.
-TABLE_HEAD = ("action", "minutes", "m/s slow", "m/s usual", "m/s fast", "feet down")
+#: Columns of the data check's tables, by the word their heads begin with.
+TABLES = {
+    "action": ("action", "minutes", "m/s slow", "m/s usual", "m/s fast", "feet down"),
+    "gait": ("gait", "minutes", "m/s", "contacts/s", "phase learned"),
+}
 
 
 class _Idle:
@@ -88,7 +91,7 @@ class GAITSMITH_OT_train_cancel(bpy.types.Operator):
 
 
 class GAITSMITH_OT_data_check(_Idle, bpy.types.Operator):
-    """See what the chosen actions hold before training: minutes, speeds, contacts, defects"""
+    """See what the chosen actions hold before training: minutes of each gait, contacts, phases, what is doubtful"""
 
     bl_idname = "gaitsmith.data_check"
     bl_label = "Check Data"
@@ -101,15 +104,19 @@ class GAITSMITH_OT_data_check(_Idle, bpy.types.Operator):
         return {"CANCELLED"} if failed else context.window_manager.invoke_popup(self, width=620)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        """Draw the table: rows of six are aligned, everything else is text."""
+        """Draw the tables: rows below a head are aligned as long as they have its cells, everything else is text."""
+        columns = 0
         for line in self._lines:
-            cells = list(TABLE_HEAD) if line.startswith("action ") else line.split()
-            if len(cells) == len(TABLE_HEAD) and line[:1].isalpha():
+            cells = list(TABLES.get(line.partition(" ")[0], line.split()))
+            columns = len(cells) if line.partition(" ")[0] in TABLES else columns
+            if columns and len(cells) == columns:
                 row = self.layout.row()
                 for cell in cells:
-                    row.label(text=cell)
-            elif line:
-                self.layout.label(text=line)
+                    row.label(text=cell.replace("_", " "))
+                continue
+            columns = 0
+            if line:
+                self.layout.label(text=line, icon="QUESTION" if ", frames " in line else "NONE")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Say it in the info editor."""

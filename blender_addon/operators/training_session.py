@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import bpy
 
 from .. import library, preferences
-from ..motion import takes
+from ..motion import label_summary, takes
+from ..motion.dataset import Dataset
 from ..motion.errors import DatasetError, GaitsmithError
 from ..motion.takes import Take
 from . import common
@@ -115,6 +116,7 @@ class Gathering:
         self.remarks: list[str] = []
         self._pairs, self._read = list(pairs), 0
         self._takes: list[Take] = []
+        self._starts: dict[str, int] = {}
         self._worker: Worker[str] | None = None
 
     @property
@@ -125,7 +127,9 @@ class Gathering:
     def step(self, context: bpy.types.Context) -> bool:
         """Do a little; True when it is over. Raises `GaitsmithError` for an action that cannot be read."""
         if self._read < len(self._pairs):
-            self._takes.append(_take(*self._pairs[self._read]))
+            take = _take(*self._pairs[self._read])
+            self._takes.append(take)
+            self._starts[take.path] = round(bpy.data.actions[take.path].frame_range[0])
             self._read += 1
             return False
         if self._worker is None:
@@ -151,7 +155,18 @@ class Gathering:
             dataset.save(self.folder)
         self.remarks = takes.remarks(dataset)
         progress(1.0, "Read")
-        return takes.describe(dataset)
+        labels = label_summary.summary(dataset, self._frame_of(dataset))
+        return "\n".join([takes.describe(dataset), "", *labels.lines()])
+
+    def _frame_of(self, dataset: Dataset) -> Callable[[int, int], int]:
+        """The action's frame that a row of a clip is at."""
+        rates = {take.path: take.clip.fps for take in self._takes}
+
+        def frame_of(number: int, row: int) -> int:
+            source = dataset.sources[number]
+            return self._starts[source.path] + round(source.first + row * rates[source.path] / dataset.fps)
+
+        return frame_of
 
 
 def _take(armature: str, action: str) -> Take:

@@ -16,8 +16,7 @@ from ..motion.gait_analysis.diagram import LABELS
 from ..motion.picture import Picture
 from ..operators import common, flow, preview_state, training_session
 from ..scene.shot import scene_fps
-
-Colour = tuple[float, float, float, float]
+from .colours import Colour, gait_colour
 
 BODY: Colour = (1.0, 0.78, 0.25, 1.0)
 SIDES: tuple[Colour, Colour] = ((0.35, 0.65, 1.0, 1.0), (1.0, 0.45, 0.4, 1.0))
@@ -50,6 +49,8 @@ def draw_world() -> None:
     if found is not None:
         _draw_picture(context, chosen, pen, found)
     if chosen.show_marks:
+        for points, action in flow.stretches_drawn(context):
+            pen.strip(points, gait_colour(action), 3.0)
         for spot in flow.mark_spots(context):
             pen.lines(np.array([spot.foot, spot.head], np.float32), ACTIVE if spot.active else MARK, 2.0)
     pen.done()
@@ -94,9 +95,12 @@ def draw_screen() -> None:
 def _mark_head(context: bpy.types.Context, x: float, y: float, spot: flow.Spot) -> None:
     """A knob on the mark's pole, and its label beside it."""
     colour = ACTIVE if spot.active else MARK
-    half = 4.0 * context.preferences.system.ui_scale
+    half = 5.0 * context.preferences.system.ui_scale
     pen = Pen(context, flat=True)
-    pen.box(x - half, y - half, 2 * half, 2 * half, colour)
+    pen.boxes([
+        (x - half, y - half, 2 * half, 2 * half, colour),
+        (x - 0.7 * half, y - 0.7 * half, 1.4 * half, 1.4 * half, gait_colour(spot.action)),
+    ])
     pen.done()
     _label(context, x + 3 * half, y - half, spot.text, colour)
 

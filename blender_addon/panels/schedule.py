@@ -53,6 +53,11 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
         buttons.operator("gaitsmith.mark_remove", text="", icon="REMOVE")
         if len(chosen.marks):
             buttons.operator("gaitsmith.mark_move", text="", icon="ARROW_LEFTRIGHT")
+        if len(chosen.marks):
+            layout.operator(
+                "gaitsmith.marks_edit", text="Edit in the viewport", icon="GREASEPENCIL",
+                depress=common.state(context).marks_editing,
+            )  # fmt: skip
         if 0 <= chosen.active_mark < len(chosen.marks):
             mark = chosen.marks[chosen.active_mark]
             column = columns(layout)
