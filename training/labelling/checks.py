@@ -21,19 +21,18 @@ LEAST_SURE = 0.1
 
 def clip_doubts(clip: Clip, labels: ClipLabels) -> tuple[str, ...]:
     """What is doubtful about a clip as a whole, in an animator's words; empty if nothing is."""
-    feet = feet_of(labels.contacts)
+    feet, belt = feet_of(labels.contacts), belt_velocity(clip)
+    if belt is not None:
+        return (
+            f"it goes on the spot, as on a treadmill of {np.linalg.norm(belt):.1f} m/s: nothing of its travel can be "
+            "learned. Give it root motion, or leave it out",
+        )
     if not feet.any():
         return ("no foot ever stands: no contact was found. See that its scale and the map of its bones are right",)
     found = list(_steps(clip, labels))
     missing = [side for side, stands in zip(SIDES, feet.any(axis=0), strict=True) if not stands]
     if missing:
         found.append(f"only one foot ever stands: the {missing[0]} one never does. Steps of one foot are no gait")
-    belt = belt_velocity(clip)
-    if belt is not None:
-        found.append(
-            f"it goes on the spot, as on a treadmill of {np.linalg.norm(belt):.1f} m/s: nothing of its travel can be "
-            "learned. Give it root motion, or leave it out"
-        )
     if not labels.uneven:
         found += _ground(clip, labels)
     return tuple(found)

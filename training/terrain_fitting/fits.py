@@ -198,7 +198,7 @@ def blend_shares(frames: npt.NDArray[np.int64], first: int, last: int, half: int
 
     At a clip's ends nothing is blended.
     """
-    wide = 2.0 * half + 1.0
+    wide = max(2.0 * half, 1.0)
     rising = np.ones(len(frames)) if first == 0 else np.clip((frames - first + half + 0.5) / wide, 0.0, 1.0)
     falling = np.ones(len(frames)) if last == count else np.clip((last - frames + half - 0.5) / wide, 0.0, 1.0)
     return np.minimum(rising, falling)
