@@ -91,8 +91,8 @@ class Mann:
         self.skeleton, self.fps, self.actions, self.horizon = skeleton, fps, actions, HORIZON_SECONDS
         self.settings = settings or MannSettings()
         self.stride = int(np.clip(self.settings.stride, 1, int(SAMPLE_SECONDS * fps)))
-        # Windows in training teach it calm: its jitter is 0.95 of the clips'. A low-pass, even at 25 Hz, made standing feet
-        # slide half as much again.
+        # Windows in training teach it calm: its jitter is 0.95 of the clips'. A low-pass, even at 25 Hz, makes standing
+        # feet slide half as much again.
         self.noise_hz: float | None = None
         self.on_terrain = False
         self._network = network
