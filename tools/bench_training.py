@@ -19,12 +19,17 @@ from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.gait_names import nearest_action
 from blender_addon.systems.database import Database
+from blender_addon.systems.mann_features import gating_columns
 from blender_addon.systems.packs import load_system
 from blender_addon.systems.protocol import System, Wish
 from training.lmm.data import Frames
 from training.lmm.run import normalized_latents
 from training.lmm.tasks import DecompressorTask, ProjectorTask, StepperTask
-from training.settings import LmmSettings, StageSettings
+from training.mann.data import MannData, action_labels
+from training.mann.networks import MannNetwork
+from training.mann.tasks import StepTask, WindowTask
+from training.products import quick_products
+from training.settings import LmmSettings, MannTrainingSettings, StageSettings
 from training.trainer import Budget, Task, Trainer, Watch
 
 #: Wanted at batch 32 on one thread (quality.md): frames/s, frames/s, samples/s.
@@ -93,6 +98,19 @@ def bench(dataset: Dataset, seconds: float, minutes: float) -> None:
             print(f"held-out joint error after {at:6.0f} s, {iteration:6.0f} iterations: {error:.3f} cm (wanted 0.7)")
 
 
+def bench_experts(dataset: Dataset, seconds: float) -> None:
+    """Print how fast the experts learn the data set, windows included."""
+    actions, labels = action_labels(dataset)
+    kept = [i for i, held in enumerate(dataset.held_out) if not held]
+    data = MannData.of([dataset.clips[i] for i in kept], [labels[i] for i in kept], actions, mirror=False)
+    torch.manual_seed(0)
+    network = MannNetwork(gating_columns(data.skeleton, len(actions)), data.inputs.size, data.outputs.size)
+    window = MannTrainingSettings().windows.window
+    quick_products()
+    for task, each in ((StepTask(data, network, 512), 512), (WindowTask(data, network, BATCH, window), BATCH * window)):
+        print(f"experts, {task.name:<7} {speed(task, each, seconds):9.0f} frames/s (wanted 1800)")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench_training", description=__doc__)
@@ -103,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     try:
-        bench(Dataset.load(options.dataset), options.seconds, options.minutes)
+        dataset = Dataset.load(options.dataset)
+        bench(dataset, options.seconds, options.minutes)
+        if dataset.skeleton.four_legged:
+            bench_experts(dataset, options.seconds)
         if options.pack is not None:
             system = load_system(options.pack)
             for characters in (1, 30):

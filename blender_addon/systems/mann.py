@@ -53,7 +53,7 @@ class MannSettings:
         pull: share of its distance from the plan that a character is moved back each frame, whatever the network says.
     """
 
-    stride: int = 2
+    stride: int = 4
     blend: Blend = field(default_factory=Blend)
     pull: float = 0.03
 

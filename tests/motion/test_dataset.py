@@ -136,3 +136,46 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
 def test_clips_at_different_rates_are_refused() -> None:
     with pytest.raises(DatasetError, match="30 fps"):
         Dataset(biped(), [walk(1.0), walk(1.0).resampled(30.0)])
+
+
+def test_actions_of_frames_are_kept_with_their_names(tmp_path: Path) -> None:
+    clips = [walk(1.0), walk(0.5, speed=0.0)]
+    tracks = [np.arange(61) // 40, np.full(31, 2)]
+    names = ("walk", "trot", "lie")
+    labelled = Dataset(biped(), clips, held_out=[False, True], action_names=names, actions=tracks)
+    labelled.save(tmp_path / "d")
+    loaded = Dataset.load(tmp_path / "d")
+    assert loaded.action_names == names
+    assert all(np.array_equal(a, b) for a, b in zip(loaded.actions, tracks, strict=True))
+    assert [len(track) for track in loaded.part(held_out=True).actions] == [31]
+    # Without labels nothing is written of them, as before there were any.
+    made().save(tmp_path / "plain")
+    with np.load(tmp_path / "plain" / NPZ_NAME) as file:
+        assert "actions" not in file.files
+    assert "action_names" not in json.loads((tmp_path / "plain" / JSON_NAME).read_text(encoding="utf-8"))
+    assert Dataset.load(tmp_path / "plain").actions == []
+
+
+@pytest.mark.parametrize(
+    "actions", [[], [np.zeros(61, np.int64)], [np.zeros(61, np.int64), np.zeros(30, np.int64)],
+                [np.zeros(61, np.int64), np.full(31, 3)], [np.full(61, -1), np.zeros(31, np.int64)]],
+)  # fmt: skip
+def test_actions_that_fit_neither_frames_nor_names_are_refused(actions: list[np.ndarray]) -> None:
+    with pytest.raises(DatasetError, match="actions"):
+        Dataset(biped(), [walk(1.0), walk(0.5)], action_names=("a", "b", "c"), actions=actions)
+
+
+def test_damaged_actions_are_told(tmp_path: Path) -> None:
+    Dataset(biped(), [walk(1.0)], action_names=("walk",), actions=[np.zeros(61, np.int64)]).save(tmp_path / "d")
+    data = json.loads((tmp_path / "d" / JSON_NAME).read_text(encoding="utf-8"))
+    with np.load(tmp_path / "d" / NPZ_NAME) as file:
+        arrays = {key: file[key] for key in file.files}
+    arrays["actions"][5] = 9
+    np.savez(tmp_path / "d" / NPZ_NAME, **arrays)
+    with pytest.raises(DatasetError, match="damaged|do not fit"):
+        Dataset.load(tmp_path / "d")
+    del arrays["actions"]
+    np.savez(tmp_path / "d" / NPZ_NAME, **arrays)
+    assert data["action_names"] == ["walk"]
+    with pytest.raises(DatasetError, match="damaged"):
+        Dataset.load(tmp_path / "d")
