@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .clip import Clip
+from .contact_labels import flat_contacts
 from .dataset import Labelled
 from .gait_analysis.classify import GAIT_LABELS, label_gaits
 from .gait_labels import BIPED_GAITS, label_biped_gaits
@@ -57,7 +58,7 @@ def with_labels(
         names.append([learned[row] for row in np.clip(np.round(at).astype(int), 0, len(own) - 1)])
         labelled.append(own.sampled(at))
         contacts = own.sampled(at).contacts
-        found.append(replace(clip, contacts=contacts if four else contacts[:, _BALLS]))
+        found.append(replace(clip, contacts=contacts if four else flat_contacts(clip, contacts)[:, _BALLS]))
     used = [name for track in names for name in track]
     known = tuple(dict.fromkeys((*(GAIT_LABELS if four else BIPED_GAITS), *used)))
     actions = [np.array([known.index(name) for name in track], dtype=np.int64) for track in names]

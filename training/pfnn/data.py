@@ -12,7 +12,7 @@ from torch import Tensor
 
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.clip_labels import ClipLabels, label_clip
-from blender_addon.motion.contact_labels import CONTACT_POINTS
+from blender_addon.motion.contact_labels import CONTACT_POINTS, flat_contacts
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.gait_labels import gait_weights
@@ -53,7 +53,8 @@ class Take:
 
     Attributes:
         clip: the motion. phase: its phase. gaits: shares (frames, gaits).
-        contacts: (frames, 4), columns as `contact_labels.CONTACT_POINTS`.
+        contacts: (frames, 4), columns as `contact_labels.CONTACT_POINTS`: where heels and balls themselves rest, for
+            that is what is planted.
         grounds: the ground felt at each frame, one or more ways it may have been.
     """
 
@@ -246,7 +247,7 @@ def takes_of(
         ground = StanceGround.of(clip) if label.uneven else _level
         grounds = [felt_along(clip.root, clip.fps, ground), *(fits.felt(number) if fits is not None else ())]
         gaits = gait_weights(label.gaits, clip.fps, len(label.gait_names))
-        takes.append(Take(clip, label.phase, gaits, label.contacts, grounds))
+        takes.append(Take(clip, label.phase, gaits, flat_contacts(clip, label.contacts), grounds))
     return labels[0].gait_names, takes
 
 
