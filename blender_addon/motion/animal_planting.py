@@ -26,6 +26,8 @@ from .terrain import Terrain
 _GAP, _SPIKE = 0.035, 0.02
 #: Rounds in which the girdles' drop is found.
 _DROPS = 2
+#: Animals step over several stairs at once: a paw that climbed early would be at their belly.
+_CLIMB = 0.05
 #: A leg is stretched to this share of its greatest reach, or as far as the source's was: nearer to straight its joints
 #: snap where it leaves the ground.
 _STRETCH = 0.94
@@ -46,7 +48,7 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
     share = min(settings.reach, _STRETCH)
     stance = _stance(clip, terrain, settings, limbs)
     reach = Reach.of(carried(clip, stance.ride), limbs, stance.ends, share)
-    spared = reach.spared(stance.contacts)
+    spared = reach.spared(stance.contacts, clip.fps)
     if not np.array_equal(spared, stance.contacts):
         clip = replace(clip, contacts=spared)
         stance = _stance(clip, terrain, settings, limbs)
@@ -87,7 +89,7 @@ def _stance(clip: Clip, terrain: Terrain, settings: PlantSettings, limbs: Sequen
     ]
     targets = []
     for motion, fall, hold in zip(motions, falls, holds, strict=True):
-        target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist)
+        target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist, climb=_CLIMB)
         target = touch_ground(target, motion, fall, terrain, clip.fps)
         targets.append(clear_swings(
             target, motion, fall, terrain, settings.step_height, settings.clearance, settings.least_clearance

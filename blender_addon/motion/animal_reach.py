@@ -20,8 +20,10 @@ _DROP_WINDOW = 0.15
 _TOGETHER, _SWING_GIVES = 0.4, 0.08
 #: A standing leg is folded to this part of its greatest reach, and less only where the ground leaves no choice.
 _FOLDED = 0.52
-#: Most of a stand that is cut off at either end.
-_CUT = 0.4
+#: Most of a stand that is cut off at either end, and so many seconds.
+_CUT, _LONGEST_CUT = 0.4, 0.3
+#: A stand is cut rather than its girdle pulled down by more than this part of the leg's greatest reach.
+_PULL = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +69,19 @@ class Reach:
         shared = np.maximum(hind, _TOGETHER * fore), np.maximum(fore, _TOGETHER * hind)
         return upper_envelope(shared[0], fps, _DROP_WINDOW), upper_envelope(shared[1], fps, _DROP_WINDOW)
 
-    def spared(self, contacts: BoolArray) -> BoolArray:
-        """The contacts (f, 4), stands cut where their foot would pull its girdle down onto the other standing leg.
+    def spared(self, contacts: BoolArray, fps: float) -> BoolArray:
+        """The contacts (f, 4), stands cut at their ends where their foot is out of reach while the other leg stands.
 
-        As on stairs: the foot behind leaves earlier upwards, the foot ahead lands later downwards.
+        Out of reach: where it would pull its girdle down far, or onto the other standing leg. As on stairs: the foot
+        behind leaves earlier upwards, the foot ahead lands later downwards; shorter stands and longer swings are what
+        animals climb with, too.
         """
         out = np.array(contacts)
         for leg, other in ((0, 1), (1, 0), (2, 3), (3, 2)):
-            tight = contacts[:, leg] & contacts[:, other] & (self.needs[:, leg] > np.maximum(self.room[:, other], 0.0))
+            limit = np.minimum(np.maximum(self.room[:, other], 0.0), _PULL * self.greatest[:, leg])
+            tight = contacts[:, leg] & contacts[:, other] & (self.needs[:, leg] > limit)
             for first, last in runs(contacts[:, leg]):
-                most = round(_CUT * (last - first))
+                most = round(min(_CUT * (last - first), _LONGEST_CUT * fps))
                 late, early = np.flatnonzero(tight[last - most : last]), np.flatnonzero(tight[first : first + most])
                 if len(late) and last < len(out):
                     out[last - most + int(late[0]) : last, leg] = False

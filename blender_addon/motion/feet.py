@@ -142,7 +142,7 @@ class FootTarget:
 
 def aim_foot(
     motion: FootMotion, falls: Footfalls, holds: Foothold, terrain: Terrain, fps: float, max_twist: float,
-    stood: Foothold | None = None,
+    stood: Foothold | None = None, climb: float = 0.3,
 ) -> FootTarget:  # fmt: skip
     """Lock a foot at its footfalls and carry every change smoothly through the swings.
 
@@ -152,6 +152,7 @@ def aim_foot(
         holds: the ground at each of them.
         max_twist: a locked foot turns along with the source beyond this angle, radians.
         stood: what the source itself stood on, where that was not level ground at height 0.
+        climb: share of a swing by which a foot is over an edge earlier upwards, and later downwards.
     """
     frames, stands = len(motion.ball), falls.stands
     contact = falls.mask(frames)
@@ -161,7 +162,7 @@ def aim_foot(
     lift = (heights - base[:, 2] - motion.shape.foot.ball_height - own)[:, None]
     spots = per_stand(frames, stands, holds.spots)
     offset = bridge(spots - motion.ball[:, :2], stands, fps)
-    rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(terrain, holds))[:, 0]
+    rises = bridge(per_stand(frames, stands, lift), stands, fps, timing=_climb_timing(terrain, holds, climb))[:, 0]
     away = motion.yaw - per_stand(frames, stands, falls.yaws[:, None])[:, 0]
     excess = np.sign(away) * np.maximum(soft_positive(np.abs(away) - max_twist, 0.05) - 0.01, 0.0)
     twist = bridge((excess - away)[:, None], stands, fps)[:, 0]
@@ -223,15 +224,15 @@ def stood_upon(motion: FootMotion, falls: Footfalls, terrain: Terrain, made_on: 
     return replace(made_on, heights=made_on.heights + away - np.clip(away, -_RISE_LIMIT, _RISE_LIMIT))
 
 
-def _climb_timing(terrain: Terrain, holds: Foothold) -> list[tuple[float, float]]:
-    """Over an edge (not along a slope) climb early in a swing and come down late."""
+def _climb_timing(terrain: Terrain, holds: Foothold, most: float) -> list[tuple[float, float]]:
+    """Over an edge (not along a slope) climb early in a swing and come down late, by a share of it at most."""
     if len(holds.spots) < 2:
         return []
     share = np.linspace(0.0, 1.0, 13)
     way = holds.spots[:-1, None] + np.diff(holds.spots, axis=0)[:, None] * share[:, None]
     rise = np.diff(holds.heights)
     edge = np.max(terrain.height(way) - holds.heights[:-1, None] - rise[:, None] * share, axis=1)
-    early = 0.3 * np.clip((edge - 0.02) / 0.08, 0.0, 1.0)
+    early = most * np.clip((edge - 0.02) / 0.08, 0.0, 1.0)
     return [(0.0, 1.0 - e) if up > 0.0 else (e, 1.0) for e, up in zip(early, rise, strict=True)]
 
 

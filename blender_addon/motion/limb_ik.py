@@ -21,8 +21,10 @@ _RELIEF = 3
 _NEAR_STRAIGHT = np.radians(2.0)
 #: Joints that are bent back further than they should may go back this much more, radians.
 _BACK = np.radians(8.0)
-#: No joint is folded further than this, radians.
-_FOLDED = np.radians(150.0)
+#: No joint is folded further than this, radians; it comes near to it softly, over the second, and the others go on.
+_FOLDED, _SOFT_FOLD = np.radians(150.0), np.radians(8.0)
+#: Flexions that are tried for the one at which a leg is shortest.
+_TRIED = 9
 #: How far the flexion goes towards straight: bends are then e^-7 of what they were.
 _STRETCHED = -7.0
 #: Share of a leg's length to which its reach is solved, and rounds of Newton's method (halving where it overshoots).
@@ -151,7 +153,7 @@ class _Flexion:
     """A leg's reach as a function of its common flexion u: 0 is the source, below is stretched, above folded.
 
     Each bend is ``straight + share * log(1 + exp(x + u))``: far from straight it grows by its share, near to it
-    it shrinks in proportion, and there is no kink in between.
+    it shrinks in proportion, and there is no kink in between. ``room`` (n - 1, f) is what it grows to at most.
     """
 
     parts: Array
@@ -159,6 +161,7 @@ class _Flexion:
     measured: Array
     straight: Array
     share: Array
+    room: Array
     start: Array
 
     @classmethod
@@ -171,19 +174,27 @@ class _Flexion:
         eased = np.where(
             over > _NEAR_STRAIGHT, over, _NEAR_STRAIGHT * np.exp(np.minimum(over / _NEAR_STRAIGHT, 1.0) - 1.0)
         )
-        return cls(parts, axes, measured, straight, share, _log_expm1(eased / share))
+        room = np.maximum(_FOLDED - straight, eased + _SOFT_FOLD)
+        free = -_SOFT_FOLD * _log_less(-eased / _SOFT_FOLD, -room / _SOFT_FOLD)
+        return cls(parts, axes, measured, straight, share, room, _log_expm1(free / share))
 
     @property
     def most(self) -> Array:
-        """The flexion (f,) at which the first joint is folded as far as may be; at least 0."""
-        room = _log_expm1(np.maximum(_FOLDED - self.straight, 1e-3) / self.share)
-        return np.asarray(np.maximum(np.min(room - self.start, axis=0), 0.0))
+        """The flexion (f,), at least 0, at which the two leading joints are folded as far as may be, or the leg is
+        shortest: folded further some legs grow longer again.
+        """
+        folded = _log_expm1((self.room - 0.5 * _SOFT_FOLD) / self.share) - self.start
+        share = np.linspace(0.0, 1.0, _TRIED)[:, None] * np.maximum(np.max(folded[:2], axis=0), 0.0)
+        return np.take_along_axis(share, np.argmin([self.distance(u)[0] for u in share], axis=0)[None], axis=0)[0]
 
     def bend(self, u: Array) -> tuple[Array, Array]:
         """Bends (n - 1, f) at a flexion (f,), and their slopes."""
         x = self.start + u
-        growth = 1.0 / (1.0 + np.exp(-x))
-        return self.straight + self.share * np.logaddexp(0.0, x), self.share * growth
+        free = self.share * np.logaddexp(0.0, x)
+        # The lesser of what it would be and the room, the corner rounded.
+        held = 1.0 / (1.0 + np.exp((free - self.room) / _SOFT_FOLD))
+        least = -_SOFT_FOLD * np.logaddexp(-free / _SOFT_FOLD, -self.room / _SOFT_FOLD)
+        return self.straight + least, held * self.share / (1.0 + np.exp(-x))
 
     def distance(self, u: Array) -> tuple[Array, Array]:
         """The leg's reach (f,) at a flexion (f,), metres, and its slope."""
@@ -303,3 +314,8 @@ def _lesser(a: Array, b: Array) -> Array:
 def _log_expm1(y: Array) -> Array:
     """log(exp(y) - 1) for y > 0, the inverse of log(1 + exp(x))."""
     return np.asarray(y + np.log(-np.expm1(-y)))
+
+
+def _log_less(a: Array, b: Array) -> Array:
+    """log(exp(a) - exp(b)) for a > b."""
+    return np.asarray(a + np.log(-np.expm1(b - a)))
