@@ -10,14 +10,14 @@ import numpy as np
 from . import rotations as rot
 from .animal_body import Ride, carried
 from .animal_limbs import Limb, limbs_of
-from .animal_reach import Reach
+from .animal_reach import Reach, unfolded
 from .bridging import BoolArray
 from .clearance import clear_swings, touch_ground
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
 from .footfalls import Footfalls, find_footfalls
 from .foothold import find_footholds
-from .paws import paw_motions
+from .paws import paw_motions, paw_shapes, roll_pad
 from .planted import Planted, PlantSettings
 from .rotations import Array
 from .terrain import Terrain
@@ -28,6 +28,8 @@ _GAP, _SPIKE = 0.035, 0.02
 _DROPS = 2
 #: Animals step over several stairs at once: a paw that climbed early would be at their belly.
 _CLIMB = 0.05
+#: Rounds in which a pad that turns with its leg finds its height.
+_ROLLS = 3
 #: A leg is stretched to this share of its greatest reach, or as far as the source's was: nearer to straight its joints
 #: snap where it leaves the ground.
 _STRETCH = 0.94
@@ -58,7 +60,7 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
         reach = Reach.of(carried(clip, ride), limbs, stance.ends, share)
         drops = reach.drops(stance.contacts, clip.fps)
         ride, drop = ride.lowered(*drops), drop + np.maximum(*drops)
-    return _solve(carried(clip, ride), stance, limbs, drop, settings)
+    return _solve(carried(clip, ride), stance, limbs, drop, terrain, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +105,20 @@ def leg_end(limb: Limb, motion: FootMotion, target: FootTarget) -> Array:
     return target.ball if limb.end < 0 else target.ball - rot.rotate(target.rotation, motion.shape.ball)
 
 
-def _solve(body: Clip, stance: _Stance, limbs: Sequence[Limb], drop: Array, settings: PlantSettings) -> Planted:
+def _solve(
+    body: Clip, stance: _Stance, limbs: Sequence[Limb], drop: Array, terrain: Terrain, settings: PlantSettings
+) -> Planted:
     """Bring the legs of the carried body to their ends."""
     positions, world = body.world
     new = np.array(body.rotations)
     shortfall = []
-    for limb, target, end in zip(limbs, stance.targets, stance.ends, strict=True):
+    shapes = paw_shapes(body.skeleton)
+    for limb, target, end, shape, fall in zip(limbs, stance.targets, stance.ends, shapes, stance.falls, strict=True):
+        for _ in range(_ROLLS if limb.end < 0 else 0):
+            turn = limb.solve(body.skeleton, positions, world, end, settings.knee_follow * target.twist)
+            pad = rot.mul(turn.segments[:, -1], world[:, limb.joints[-1]])
+            end = roll_pad(target, shape, fall, pad, terrain, body.fps).ball
+        end = unfolded(body, limb, end, target.contact)
         turn = limb.solve(body.skeleton, positions, world, end, settings.knee_follow * target.twist)
         limb.write(body.skeleton, new, world, turn, target.rotation)
         shortfall.append(turn.shortfall)

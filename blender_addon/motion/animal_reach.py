@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .animal_limbs import Limb
-from .bridging import BoolArray, upper_envelope
+from .bridging import BoolArray, minimum_jerk, upper_envelope
 from .clip import Clip
 from .limb_ik import greatest_reach
 from .rotations import Array
@@ -20,10 +20,41 @@ _DROP_WINDOW = 0.15
 _TOGETHER, _SWING_GIVES = 0.4, 0.08
 #: A standing leg is folded to this part of its greatest reach, and less only where the ground leaves no choice.
 _FOLDED = 0.52
+#: A swinging leg is folded to about this part of its greatest reach; softly, over so much of that length; fully so only
+#: this far into the swing.
+_SWING_FOLD, _SOFT, _RAMP = 0.55, 0.15, 0.3
 #: Most of a stand that is cut off at either end, and so many seconds.
 _CUT, _LONGEST_CUT = 0.4, 0.3
 #: A stand is cut rather than its girdle pulled down by more than this part of the leg's greatest reach.
 _PULL = 0.06
+
+
+def unfolded(body: Clip, limb: Limb, end: Array, contact: BoolArray) -> Array:
+    """A leg's end (f, 3) kept off the body in its swings where the leg would be folded flat; smooth in time.
+
+    Args:
+        body: as it is carried.
+        limb, end: the leg and where it shall end (f, 3).
+        contact: when its foot stands (f,).
+    """
+    positions, rotations = body.world
+    points = limb.points(positions, rotations)
+    own = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
+    limit = np.minimum(_SWING_FOLD * greatest_reach(points, limb.hinges(rotations)), own)
+    line = end - limb.top(body.skeleton, positions, rotations, end)
+    length = np.linalg.norm(line, axis=1)
+    lack = np.maximum(limit - length, 0.0)
+    push = _share_of_swing(contact) * lack * lack / (lack + _SOFT * limit)
+    return np.asarray(end + (push / np.maximum(length, 1e-6))[:, None] * line)
+
+
+def _share_of_swing(contact: BoolArray) -> Array:
+    """0 where a foot stands (f,), 1 in the middle of its swings, smooth between."""
+    out = np.zeros(len(contact))
+    for first, last in runs(~contact):
+        u = (np.arange(first, last) - first + 1) / (last - first + 1)
+        out[first:last] = minimum_jerk(np.minimum(u, 1.0 - u) / _RAMP)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ _NEAR_STRAIGHT = np.radians(2.0)
 #: Joints that are bent back further than they should may go back this much more, radians.
 _BACK = np.radians(8.0)
 #: No joint is folded further than this, radians; it comes near to it softly, over the second, and the others go on.
-_FOLDED, _SOFT_FOLD = np.radians(150.0), np.radians(8.0)
+_FOLDED, _SOFT_FOLD = np.radians(150.0), np.radians(18.0)
 #: Flexions that are tried for the one at which a leg is shortest.
 _TRIED = 9
 #: How far the flexion goes towards straight: bends are then e^-7 of what they were.

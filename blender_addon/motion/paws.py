@@ -8,12 +8,18 @@ import numpy as np
 
 from . import rotations as rot
 from .animal import contact_offsets
+from .bridging import bridge
 from .clip import Clip
-from .feet import FootMotion, FootShape
+from .feet import FootMotion, FootShape, FootTarget, sole_points
+from .footfalls import Footfalls
+from .rotations import UP, Array
 from .skeleton import Skeleton
+from .terrain import Terrain
 
 #: A sole reaches at least so far before and behind the point that bears, of the leg's length.
 _LEAST_SOLE = 0.04
+#: A pad rolls from heel to tip over this much of its height, metres: softly.
+_ROLL = 0.002
 
 
 def paw_motions(clip: Clip) -> tuple[FootMotion, ...]:
@@ -38,6 +44,24 @@ def paw_shapes(skeleton: Skeleton) -> tuple[FootShape, ...]:
             tip_length=max(float((foot.tip - bears) @ ahead), least),
         ))  # fmt: skip
     return tuple(found)
+
+
+def roll_pad(
+    target: FootTarget, shape: FootShape, falls: Footfalls, turn: Array, terrain: Terrain, fps: float
+) -> FootTarget:
+    """The target (ball f, 3) of a leg without a paw, whose pad turns with it: over what of the pad is lowest.
+
+    The point that bears keeps its place from above and comes up by as much as heel or tip would sink.
+
+    Args:
+        turn: world rotation (f, 4) that the leg's solution gives its last joint.
+        fps: frames per second.
+    """
+    points = sole_points(shape, target.ball, turn, turn)
+    sunk = terrain.height(points[..., :2]) - points[..., 2]
+    lift = _ROLL * np.log(np.mean(np.exp((sunk - sunk[:, 1:2]) / _ROLL), axis=1))
+    shift = np.maximum(lift, 0.0) + sunk[:, 1]
+    return replace(target, ball=target.ball + bridge(shift[:, None], falls.stands, fps) * UP)
 
 
 def _motion(clip: Clip, shape: FootShape) -> FootMotion:
