@@ -22,7 +22,7 @@ from tests.animal_motion import roam  # noqa: E402
 from training.lmm.run import Limits  # noqa: E402
 from training.mann import export  # noqa: E402
 from training.mann.body import TorchBody  # noqa: E402
-from training.mann.data import MannData, action_labels, check_enough  # noqa: E402
+from training.mann.data import Draws, MannData, action_labels, check_enough  # noqa: E402
 from training.mann.networks import Experts, MannNetwork  # noqa: E402
 from training.mann.run import MannRun  # noqa: E402
 from training.mann.tasks import StepTask, Walked, WindowTask  # noqa: E402
@@ -135,6 +135,18 @@ def test_the_skeleton_in_torch_agrees_with_the_run_times():
     assert np.allclose(found.numpy(), places, atol=1e-5)
     balls = [places[:, foot.ankle] + rot.rotate(turns[:, foot.ankle], foot.ball) for foot in skeleton.feet]
     assert np.allclose(body.balls(found, axes).numpy(), np.stack(balls, axis=1), atol=1e-5)
+
+
+def test_changes_and_rare_actions_are_drawn_more_often(dataset):
+    clip = roam(8.0, 1.0)
+    track = np.where(np.arange(len(clip)) < 60, 1, 0)
+    data = MannData.of([clip], [track], ("walk", "trot"), mirror=False)
+    weights = data.importance()
+    assert weights[50] == weights[20] > weights[80] > weights[300]
+    assert float(weights[80] / weights[300]) == pytest.approx(3.0)
+    draw = Draws(torch.arange(3), torch.tensor([1.0, 3.0, 6.0]))
+    found = torch.bincount(draw(20_000, torch.Generator().manual_seed(1)), minlength=3) / 20_000
+    assert torch.allclose(found, torch.tensor([0.1, 0.3, 0.6]), atol=0.02)
 
 
 class Truth(torch.nn.Module):

@@ -38,10 +38,29 @@ _LEAST: dict[str, float] = {
     "trajectory_positions": 0.02, "trajectory_directions": 0.02, "trajectory_velocities": 0.05, "speeds": 0.05,
     "actions": 0.1, "joint_positions": 1e-3, "joint_rotations": 5e-3, "joint_velocities": 0.02,
 }  # fmt: skip
+#: Frames within a second of a change of action are drawn so much more often, those of rare actions at most so.
+_CHANGING, _RARE = 3.0, 4.0
 #: Inputs may lie beyond the data's range by this share of it.
 _MARGIN = 0.1
 #: A body that turns faster than this (rad/s) moves, even in one place.
 _TURNING = 0.35
+
+
+class Draws:
+    """Draws places with given weights.
+
+    Args:
+        places: what is drawn (m,). weights: relative (m,), positive.
+    """
+
+    def __init__(self, places: Tensor, weights: Tensor) -> None:
+        self.places = places
+        self._ends = torch.cumsum(weights.double(), dim=0)
+
+    def __call__(self, count: int, random: torch.Generator) -> Tensor:
+        """Places (count,), with repetition."""
+        at = torch.rand(count, generator=random, dtype=torch.float64) * self._ends[-1]
+        return self.places[torch.searchsorted(self._ends, at).clamp_max(len(self.places) - 1)]
 
 
 @dataclass(frozen=True)
@@ -121,6 +140,20 @@ class MannData:
         """First frames (m,) of all stretches of ``length`` frames within one clip."""
         starts = [np.arange(first, last - length + 1) for first, last in self.ranges]
         return torch.from_numpy(np.concatenate(starts).astype(np.int64))
+
+    def importance(self) -> Tensor:
+        """How often each frame is drawn, relative to others (n,): more near changes of action, and of rare actions.
+
+        Starts, stops and changes are a few frames among thousands of even strides, and what goes wrong first.
+        """
+        count, kinds = len(self), len(self.actions)
+        place = self.inputs.slices["actions"]
+        actions = (self.frames[:, place] * self.scale[place] + self.mean[place]).view(count, -1, kinds).argmax(dim=2)
+        now = actions[:, PAST]
+        share = torch.bincount(now, minlength=kinds).float() / count
+        rare = (1.0 / (kinds * share.clamp_min(1e-6))).sqrt().clamp(0.5, _RARE)
+        near = (actions != now[:, None]).any(dim=1)
+        return rare[now] * torch.where(near, _CHANGING, 1.0)
 
     def physical_inputs(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Inputs of some frames (m, size), metres, metres a second."""

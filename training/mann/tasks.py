@@ -12,7 +12,7 @@ from blender_addon.systems.mann_features import FUTURE, PAST, pose_columns
 
 from ..roots import carried, onward, turned
 from .body import TorchBody
-from .data import MannData
+from .data import Draws, MannData
 from .networks import MannNetwork
 
 #: The own root stands up to so far from the true one when a window begins: metres, radians (deviations).
@@ -43,7 +43,8 @@ class StepTask:
     ) -> None:
         self.data, self.network, self.batch, self.noise, self.held_out = data, network, batch, noise, held_out
         self.module: nn.Module = network
-        self._rows = data.windows(2)
+        rows = data.windows(2)
+        self._draw = Draws(rows, data.importance()[rows])
         self._size = data.inputs.size
         self._pose = pose_columns(data.inputs)
         self._columns = torch.from_numpy(data.target_columns)
@@ -57,7 +58,7 @@ class StepTask:
 
     def losses(self, random: torch.Generator, done: float = 1.0) -> Tensor:
         """Draw frames and compare."""
-        rows = self._rows[torch.randint(len(self._rows), (self.batch,), generator=random)]
+        rows = self._draw(self.batch, random)
         inputs = self.data.frames[rows, : self._size]
         if self.noise > 0.0:
             # From none to twice the deviation: most rows are nearly true, some are far out.
@@ -132,7 +133,8 @@ class WindowTask:
         self._size, self._pose = data.inputs.size, pose_columns(data.inputs)
         self._mean, self._scale = data.mean, data.scale
         self._course = slice(0, data.inputs.slices["speeds"].start)
-        self._starts: dict[int, Tensor] = {}
+        self._importance = data.importance()
+        self._known: dict[int, Draws] = {}
         self._share = torch.from_numpy((blend or Blend()).shares).float()
         self._body = TorchBody(data.skeleton)
         columns = data.target_columns
@@ -145,8 +147,7 @@ class WindowTask:
         grown = min(1.0, done / _GROWING)
         length = max(min(_SHORTEST, self.window), round(grown * self.window))
         batch = max(1, round(self.batch * self.window / length))
-        starts = self._windows(self.data, length)
-        rows = starts[torch.randint(len(starts), (batch,), generator=random)]
+        rows = self._draws(length)(batch, random)
         inputs = self.data.frames[rows, : self._size]
         width = self._pose.stop - self._pose.start
         sigma = 2.0 * self.noise * torch.rand((batch, 1), generator=random)
@@ -162,11 +163,12 @@ class WindowTask:
             total = total + (terms if frame > 0 else terms * torch.tensor([1.0, 1.0, 0.0, 1.0]))
         return total / length
 
-    def _windows(self, data: MannData, length: int) -> Tensor:
-        key = length if data is self.data else -length
-        if key not in self._starts:
-            self._starts[key] = data.windows(length + 1)
-        return self._starts[key]
+    def _draws(self, length: int) -> Draws:
+        """Draws first frames of windows of ``length`` frames and one more, by the importance of their middles."""
+        if length not in self._known:
+            starts = self.data.windows(length + 1)
+            self._known[length] = Draws(starts, self._importance[starts + length // 2])
+        return self._known[length]
 
     def _frame(self, data: MannData, rows: Tensor, walked: Walked) -> tuple[Walked, Tensor, Tensor]:
         """One frame on from the frames ``rows``; the loss terms (4,), and the error of the outputs, normalised."""
@@ -259,7 +261,7 @@ class WindowTask:
         if self.held_out is None:
             return None
         length = round(0.5 * self.data.fps)
-        rows = self._windows(self.held_out, length)
+        rows = self.held_out.windows(length + 1)
         if len(rows) == 0:
             return None
         rows = rows[torch.linspace(0, len(rows) - 1, min(256, len(rows))).long()]
