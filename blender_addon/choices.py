@@ -129,7 +129,7 @@ BIPED_POINTS = tuple(
     for number, (side, part) in enumerate((s, p) for s in ("left", "right") for p in ("heel", "toe"))
 )
 ANIMAL_POINTS = tuple(
-    (leg, leg.replace("_", " ").capitalize(), f"The {leg.replace('_', ' ')} paw", "NONE", 10 + number)
+    (leg, leg.replace("_", " ").capitalize(), f"The {leg.replace('_', ' ')} paw", "NONE", number)
     for number, leg in enumerate(LEGS)
 )
 DEFAULT_ACTIONS = ("stand", "walk", "run")

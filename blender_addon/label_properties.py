@@ -34,7 +34,8 @@ class GAITSMITH_PG_labels(bpy.types.PropertyGroup):
         name="To", default=30, update=_redraw, description="Last frame of the range that is labelled by hand",
     )
     gait: EnumProperty(
-        name="Gait", items=choices.label_gait_items, update=_redraw, description="The gait to set over the range",
+        name="Gait", items=choices.label_gait_items, default=choices.ACTIONS["walk"][2], update=_redraw,
+        description="The gait to set over the range",
     )
     point: EnumProperty(
         name="Foot", items=choices.label_point_items, update=_redraw,

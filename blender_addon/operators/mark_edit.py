@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from .. import choices
+from ..motion.schedule import RESTS
 from . import common, flow, mark_picking
 from .schedule import add_mark, mouse_on_curve, sort_marks
 
@@ -127,8 +128,11 @@ class GAITSMITH_OT_marks_edit(bpy.types.Operator):
 
 
 def cycle(context: bpy.types.Context, mark: Any, step: int) -> None:
-    """Let a mark ask for the next action that the pack offers."""
+    """Let a mark ask for the next action that the pack offers; a pause that came with a stand goes with it."""
+    rested = mark.action_name in RESTS and mark.pause == choices.USUAL_PAUSE_S
     mark.action = mark_picking.next_action(choices.offered_actions(context), mark.action_name, step)
+    if rested and mark.action_name not in RESTS:
+        mark.pause = 0.0
 
 
 def view_under(context: bpy.types.Context, event: bpy.types.Event) -> Any:

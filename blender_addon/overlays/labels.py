@@ -14,10 +14,12 @@ from ..motion.picture import ring
 from ..operators import common, label_edit, label_lanes, label_state
 from ..operators.label_state import Shown, SolePoint
 from .draw import Pen, text
-from .label_shapes import LEFT, RIGHT, WORD_SIZE, Colour, shapes
+from .label_shapes import LEFT, LETTER, RIGHT, WORD_SIZE, Colour, shapes
 
 #: Where gait and phase of the current frame are written in the viewport, pixels at scale 1.
 _AT = (70.0, 40.0)
+#: Names stand this far from their rings, pixels at scale 1.
+_AWAY = 20.0
 
 _handles: list[tuple[Any, Any]] = []
 
@@ -62,8 +64,10 @@ def draw_words() -> None:
     for sole, place in standing(context, found):
         spot = location_3d_to_region_2d(context.region, context.region_data, place)
         if spot is not None:
-            lower = 0.0 if sole.name.endswith("heel") else -12.0 * scale
-            text(spot.x + 14 * scale, spot.y + lower, words_of(sole.name), colour_of(sole.name), WORD_SIZE)
+            words = words_of(sole.name)
+            # Heels are named to the left of their ring, toes and paws to the right: they stand close together.
+            aside = -(len(words) * LETTER + _AWAY) if sole.name.endswith("heel") else _AWAY
+            text(spot.x + aside * scale, spot.y - 0.7 * _AWAY * scale, words, colour_of(sole.name), WORD_SIZE)
     text(_AT[0] * scale, _AT[1] * scale, caption(found, context.scene.frame_current), (1.0, 1.0, 1.0, 1.0), 14)
 
 

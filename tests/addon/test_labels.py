@@ -215,6 +215,10 @@ def test_actions_phases_and_forgetting(hero) -> None:
     assert not shown().tracks.edited.any and not shown().tracks.spans("action")
 
 
+def test_the_panels_menus_have_a_value_from_the_start(hero) -> None:
+    assert (chosen().gait, chosen().point) == ("walk", "left_heel")
+
+
 def test_errors_of_edits_reach_the_panel(hero) -> None:
     with pytest.raises(RuntimeError, match="no gait of this character"):
         bpy.ops.gaitsmith.label_gait(gait="gallop", first=10, last=20)
@@ -444,6 +448,10 @@ def test_the_wheel_changes_what_a_mark_asks_for_and_its_speed(marks) -> None:
     assert names(scene)[0] == (2.0, "walk") and scene.marks[0].speed == pytest.approx(1.2)
     send("G", "PRESS", 20.0)
     assert names(scene)[0] == (2.0, "run") and scene.marks[0].speed == pytest.approx(2.8)
+    for name in ("stand", "walk"):
+        send("G", "PRESS", 20.0)
+        assert names(scene)[0] == (2.0, name)
+    assert scene.marks[0].pause == 0.0, "it came with the stand"
     assert send("WHEELUPMOUSE", "PRESS", 45.0) == {"PASS_THROUGH"}, "beside the marks it zooms"
 
 
