@@ -39,7 +39,7 @@ def roam(seconds: float = 4.0, speed: float = 1.0, turning: float = 0.0, gait: s
         foot = skeleton.feet[column]
         assert foot.side == leg
         wave = cycle - 2 * np.pi * lag
-        turn(foot.chain[0], [1.0, 0.0, 0.0], swing * np.sin(wave))
+        turn(foot.chain[0], [-1.0, 0.0, 0.0], swing * np.sin(wave))
         turn(foot.chain[1], [1.0, 0.0, 0.0], swing * (1.0 - np.cos(wave)) * 0.5)
         if speed > 0:
             contacts[:, column] = np.cos(wave) < 0.0

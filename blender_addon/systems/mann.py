@@ -41,6 +41,8 @@ Float32 = npt.NDArray[np.float32]
 
 #: Names of the files in a pack.
 NETWORK, STARTS = "mann.onnx", "starts.npz"
+#: A foot in contact moves at most so fast, metres a second for legs of a metre; grows with the root of their length.
+FASTEST_FOOT = 0.7
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Mann:
         self._inputs = input_layout(len(skeleton), len(actions))
         self._outputs = output_layout(len(skeleton), len(skeleton.feet))
         self._body = Body(skeleton)
+        self._fastest_foot = FASTEST_FOOT * float(np.sqrt(skeleton.leg_length))
         self._shares = self.settings.blend.shares
 
     @classmethod
@@ -161,7 +164,7 @@ class Mann:
             here = _relative(origin, state.trail.roots[:, -1])
             state, step = self._frame(state, wanted.after(frame / self.fps), here, back)
             steps.append(step)
-        poses = self._poses(shown, np.stack(steps, axis=1))
+        poses = self._poses([*shown, state], np.stack(steps, axis=1))
         count = len(origin)
         none = np.zeros(count, dtype=np.bool_)
         return state, Chunk(poses, _first_two(poses), none, np.full((count, self.stride), -1, dtype=np.int64))
@@ -204,14 +207,21 @@ class Mann:
         count = len(outputs)
         return np.concatenate([places.reshape(count, -1), axes[..., :2, :].reshape(count, -1), velocities], axis=1)
 
-    def _poses(self, shown: list[MannState], steps: Array) -> Poses:
-        """Poses (c, frames, ...) of the states shown."""
+    def _poses(self, states: list[MannState], steps: Array) -> Poses:
+        """Poses (c, frames, ...) of all states but the last, which the feet of the one before move to.
+
+        A foot that moves is in the air, whatever the network says of its contact: at starts, where any foot may be the
+        first, it says so late.
+        """
         joints = len(self.skeleton)
-        pose = np.stack([state.pose for state in shown], axis=1)
+        pose = np.stack([state.pose for state in states], axis=1)
         axes = self._body.axes(pose[..., 3 * joints : 9 * joints])
-        rotations = self.skeleton.local_rotations(rotations_of(axes))
-        contacts = np.clip(np.stack([state.contacts for state in shown], axis=1), 0.0, 1.0)
-        return Poses(pose[..., :3], rotations, steps, contacts)
+        balls = self._body.balls(pose[..., : 3 * joints].reshape(*pose.shape[:2], joints, 3), axes)[..., :2]
+        ahead = rot.rotate_2d(steps[..., None, 2], balls[:, 1:]) + steps[..., None, :2]
+        speed = np.linalg.norm(ahead - balls[:, :-1], axis=-1) * self.fps
+        contacts = np.clip(np.stack([state.contacts for state in states[:-1]], axis=1), 0.0, 1.0)
+        rotations = self.skeleton.local_rotations(rotations_of(axes[:, :-1]))
+        return Poses(pose[:, :-1, :3], rotations, steps, np.where(speed < self._fastest_foot, contacts, 0.0))
 
 
 def _relative(origin: Array, root: Array) -> Array:

@@ -162,6 +162,8 @@ class Body:
             chain[joint] = chain[self.parents[joint]]
             chain[joint, joint] = 1.0
         self.chain = chain
+        self._ankles = np.array([foot.ankle for foot in skeleton.feet], dtype=np.int64)
+        self._balls = np.stack([foot.ball for foot in skeleton.feet])
 
     def axes(self, raw: Array) -> Array:
         """Orthonormal axes (..., b, 3, 3), a row each, of predicted ones (..., 6 b); see `rotations.from_6d`."""
@@ -178,6 +180,13 @@ class Body:
         """Joint positions (..., b, 3), metres, of the hips' (..., 3) and axes (..., b, 3, 3)."""
         arms = np.einsum("...jka,jk->...ja", axes[..., self.parents, :, :], self.offsets)
         found: Array = self.chain @ arms + hips[..., None, :]
+        return found
+
+
+    def balls(self, positions: Array, axes: Array) -> Array:
+        """The soles' points under the balls of the feet (..., feet, 3), metres."""
+        turned = np.einsum("...jka,jk->...ja", axes[..., self._ankles, :, :], self._balls)
+        found: Array = positions[..., self._ankles, :] + turned
         return found
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.filters import derivative
 from blender_addon.motion.plan import Plan
-from blender_addon.systems.mann import Mann, MannSettings
+from blender_addon.systems.mann import FASTEST_FOOT, Mann, MannSettings
 from blender_addon.systems.mann_control import Blend, Course, Trail, Wanted, blended
 from blender_addon.systems.mann_features import (
     FUTURE,
@@ -181,7 +181,13 @@ def test_a_network_that_knows_a_clip_by_heart_gives_the_clip(stride):
     made = rollout(system, [plan])[0].clip
     assert np.abs(made.root - part.root).max() < 1e-4
     assert np.abs(made.world[0] - part.world[0]).max() < 1e-4
-    assert np.array_equal(made.contacts, part.contacts)
+    balls = np.stack([part.world[0][:, foot.ankle] + rot.rotate(part.world[1][:, foot.ankle], foot.ball)
+                      for foot in part.skeleton.feet], axis=1)  # fmt: skip
+    speed = np.linalg.norm(np.diff(balls[..., :2], axis=0), axis=-1) * 60.0
+    still = speed < FASTEST_FOOT * part.skeleton.leg_length**0.5
+    # The made-up clip's feet slide; what slides is not in contact.
+    assert np.array_equal(made.contacts[:-1], part.contacts[:-1] & still)
+    assert 0.1 < made.contacts.mean() < part.contacts.mean()
     # What goes in is what was learned: the true trajectory, and the pose as it was left.
     true = clip_frames(clip, labels(clip), 3).inputs[20:260]
     seen = np.concatenate(player.seen)[: len(true)]
