@@ -23,6 +23,8 @@ from ..motion.label_tracks import (
 
 #: Pixels at scale 1: height of a lane, the least one, room below (scroll bar) and above (frame numbers, markers).
 LANE, LEAST_LANE, BELOW, ABOVE = 15.0, 5.0, 26.0, 28.0
+#: A lane where there is hardly any room.
+THIN_LANE = 2.0
 #: An end is grasped from this far, pixels at scale 1.
 REACH = 7.0
 
@@ -106,9 +108,13 @@ def view_of(region: Any, tracks: LabelTracks, scale: float = 1.0) -> View:
     """The view of a region that shows frames (it has ``view2d``, width and height); ``scale``: of the interface."""
     zero, far = (float(region.view2d.view_to_region(frame, 0.0, clip=False)[0]) for frame in (0.0, 10000.0))
     lanes = lanes_of(tracks)
-    room = (region.height - (BELOW + ABOVE) * scale) / len(lanes)
-    lane = float(np.clip(room, LEAST_LANE * scale, LANE * scale))
-    return View(zero, max((far - zero) / 10000.0, 1e-6), float(region.width), BELOW * scale, lane, lanes, scale)
+    below, above, least = BELOW, ABOVE, LEAST_LANE
+    if region.height < (BELOW + ABOVE + LEAST_LANE * len(lanes)) * scale:
+        # A timeline of one row: thin lanes on its lower edge.
+        below, above, least = 1.0, 0.6 * ABOVE, THIN_LANE
+    room = (region.height - (below + above) * scale) / len(lanes)
+    lane = float(np.clip(room, least * scale, LANE * scale))
+    return View(zero, max((far - zero) / 10000.0, 1e-6), float(region.width), below * scale, lane, lanes, scale)
 
 
 def hit(view: View, tracks: LabelTracks, x: float, y: float) -> Hit | None:

@@ -164,7 +164,7 @@ class Gathering:
 
         def frame_of(number: int, row: int) -> int:
             source = dataset.sources[number]
-            return self._starts[source.path] + round(source.first + row * rates[source.path] / dataset.fps)
+            return self._starts[source.path] + int(source.first + row * rates[source.path] / dataset.fps + 1e-6)
 
         return frame_of
 

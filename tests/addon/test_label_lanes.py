@@ -65,10 +65,11 @@ def test_frames_are_where_blender_draws_them(view: View) -> None:
     assert view.frame(view.x(12.25)) == pytest.approx(12.25)
 
 
-@pytest.mark.parametrize("height", [40, 120, 1000])
-def test_lanes_fit_low_regions_and_stay_small_in_high_ones(height: int) -> None:
-    found = view_of(region(height=height), tracks(), 1.5)
-    assert 5.0 * 1.5 <= found.lane <= 15.0 * 1.5
+@pytest.mark.parametrize(("height", "low", "high"), [(40, 2.0, 5.0), (140, 5.0, 15.0), (1000, 15.0, 15.0)])
+def test_lanes_fit_low_regions_and_stay_small_in_high_ones(height: int, low: float, high: float) -> None:
+    for scale in (1.0, 1.5):
+        found = view_of(region(height=int(height * scale)), tracks(), scale)
+        assert low * scale <= found.lane <= high * scale and found.top <= height * scale
 
 
 def at(view: View, lane: str, frame: float) -> tuple[float, float]:

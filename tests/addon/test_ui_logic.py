@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import blender_addon
-from blender_addon import library
+from blender_addon import choices, library
 from blender_addon.motion import picture as overlay
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import Cancelled, GaitsmithError, PackError
@@ -219,9 +219,11 @@ def test_a_new_training_leaves_the_checkpoints_of_an_interrupted_one(train, tmp_
 
 def test_the_command_is_the_trainings_own(tmp_path: Path) -> None:
     from training import cli
-    from training.settings import read_settings
+    from training.settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, read_settings
 
-    for system in ("lmm", "mm"):
+    kinds = {"lmm": LmmSettings, "mm": LmmSettings, "pfnn": PfnnTrainingSettings, "mann": MannTrainingSettings}
+    assert set(kinds) == {item[0] for item in choices.TRAINED_SYSTEMS}
+    for system, kind in kinds.items():
         plan = TrainingPlan("Name with spaces", system, 5.0, False, "/usr/bin/python3")
         plan.save(tmp_path)
         command = plan.command(tmp_path, resume=system == "lmm")
@@ -229,7 +231,7 @@ def test_the_command_is_the_trainings_own(tmp_path: Path) -> None:
         options = cli._parser().parse_args(command[4:])
         assert options.json_lines and options.title == "Name with spaces"
         assert options.resume == (system == "lmm")
-        assert read_settings(Path(options.settings)).mirror is False
+        assert read_settings(Path(options.settings), kind).mirror is False
 
 
 def test_a_damaged_plan_is_ignored(tmp_path: Path) -> None:
