@@ -232,11 +232,12 @@ class Pfnn:
         """Poses (c, frames, ...) of the frames made; a foot is down with its heel or its toes."""
         angles = np.stack([frame.angles for frame in made], axis=1)
         contacts = np.stack([frame.contacts for frame in made], axis=1)
+        contacts = contacts.reshape(*contacts.shape[:-1], 2, 2).max(axis=-1)
         return Poses(
             np.stack([frame.hips for frame in made], axis=1),
             self.skeleton.local_rotations(rotations_of(self.skeleton, angles)),
             np.stack([frame.step for frame in made], axis=1),
-            np.clip(contacts[..., 1::2], 0.0, 1.0),
+            np.clip(contacts, 0.0, 1.0),
         )
 
 
