@@ -29,7 +29,7 @@ _HEAD_LEVEL = 0.7
 _STEEPEST = np.radians(50.0)
 #: Part of the ground's rise ahead by which legs lean back from the upright, and how far at most, radians: upright, a
 #: leg would have to stretch behind the body uphill by as much as it folds ahead of it.
-_LEAN, _MOST_LEAN = 0.65, np.radians(15.0)
+_LEAN, _MOST_LEAN = 0.8, np.radians(13.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +39,11 @@ class Ride:
     Attributes:
         hind, fore: rise of the middle of the hip joints and of the shoulder joints (f,), metres.
         roll: tilt of the trunk to its right (f,), radians: left side up.
-        back: how far the body stays behind its place over the feet (f,), metres: uphill; downhill less than 0.
     """
 
     hind: Array
     fore: Array
     roll: Array
-    back: Array
 
     @classmethod
     def over(cls, clip: Clip, falls: Sequence[Footfalls], holds: Sequence[Foothold], cutoff: float) -> Ride:
@@ -62,7 +60,7 @@ class Ride:
                 )
                 tilt += 0.5 * np.arctan2(left - right, width)
         roll = _MOST_ROLL * np.tanh(_ROLL * tilt / _MOST_ROLL)
-        return cls(hind, fore, lowpass(roll, fps, cutoff), lowpass(_back(clip, fore - hind), fps, cutoff))
+        return cls(hind, fore, lowpass(roll, fps, cutoff))
 
     def lowered(self, hind: Array, fore: Array) -> Ride:
         """The same, each girdle so much lower (f,), metres."""
@@ -72,7 +70,7 @@ class Ride:
 def carried(clip: Clip, ride: Ride) -> Clip:
     """The clip with its body raised, pitched and rolled as a ride says; feet go along, necks keep level.
 
-    Legs lean back uphill, most of the way to standing square to the ground.
+    The girdles stay over their way: it is the feet that go further ahead uphill (`ahead_uphill`).
     """
     skeleton = clip.skeleton
     hind, fore = girdles(skeleton, clip.world[0])
@@ -91,16 +89,20 @@ def carried(clip: Clip, ride: Ride) -> Clip:
     rotations = np.array(clip.rotations)
     rotations[:, 0] = rot.mul(turn, rotations[:, 0])
     _level_head(skeleton, rotations, clip.world[1], turn)
-    shifted = raised - ride.back[:, None] * ahead
-    return replace(clip, hips=shifted + rot.rotate(turn, clip.hips - middle), rotations=rotations)
+    return replace(clip, hips=raised + rot.rotate(turn, clip.hips - middle), rotations=rotations)
 
 
-def _back(clip: Clip, rise: Array) -> Array:
-    """How far a body stays behind (f,) where the ground under it rises by so much from hips to shoulders (f,), metres."""
+def ahead_uphill(clip: Clip, ride: Ride, cutoff: float) -> Array:
+    """How much further ahead (f, 2) the feet stand where the ground rises under the body, metres; behind downhill.
+
+    Legs then lean into the slope, most of the way to standing square to the ground. Low-passed at ``cutoff`` Hz.
+    """
     hind, fore = girdles(clip.skeleton, clip.world[0])
-    length = np.linalg.norm((fore - hind)[:, :2], axis=1)
-    lean = _MOST_LEAN * np.tanh(_LEAN * np.arctan2(rise, length) / _MOST_LEAN)
-    return np.asarray(clip.skeleton.leg_length * np.tan(lean))
+    line = (fore - hind)[:, :2]
+    length = np.linalg.norm(line, axis=1)
+    lean = _MOST_LEAN * np.tanh(_LEAN * np.arctan2(ride.fore - ride.hind, length) / _MOST_LEAN)
+    shift = clip.skeleton.leg_length * lowpass(np.tan(lean), clip.fps, cutoff)
+    return np.asarray((shift / np.maximum(length, 1e-9))[:, None] * line)
 
 
 def _level_head(skeleton: Skeleton, rotations: Array, world: Array, turn: Array) -> None:

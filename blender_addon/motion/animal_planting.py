@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import rotations as rot
-from .animal_body import Ride, carried
+from .animal_body import Ride, ahead_uphill, carried
+from .animal_calm import calm_swing
 from .animal_limbs import Limb, limbs_of
 from .animal_reach import Reach, unfolded
-from .bridging import BoolArray
+from .bridging import BoolArray, per_stand
 from .clearance import clear_swings, touch_ground
 from .clip import Clip
 from .feet import FootMotion, FootTarget, aim_foot
 from .footfalls import Footfalls, find_footfalls
-from .foothold import find_footholds
-from .paws import paw_motions, paw_shapes, roll_pad
+from .foothold import Foothold, find_footholds
+from .paws import bend_up, paw_motions, paw_shapes, roll_pad
 from .planted import Planted, PlantSettings
 from .rotations import Array
 from .terrain import Terrain
@@ -27,7 +28,7 @@ _GAP, _SPIKE = 0.035, 0.02
 #: Rounds in which the girdles' drop is found.
 _DROPS = 2
 #: Animals step over several stairs at once: a paw that climbed early would be at their belly.
-_CLIMB = 0.05
+_CLIMB = 0.0
 #: Rounds in which a pad that turns with its leg finds its height.
 _ROLLS = 3
 #: A leg is stretched to this share of its greatest reach, or as far as the source's was: nearer to straight its joints
@@ -83,21 +84,35 @@ def _stance(clip: Clip, terrain: Terrain, settings: PlantSettings, limbs: Sequen
     falls = find_footfalls(
         clip.contacts, [m.ball[:, :2] for m in motions], [m.yaw for m in motions], clip.root, clip.fps, steps
     )
-    holds = [
-        find_footholds(
-            terrain, fall.spots, fall.yaws, m.shape.heel_length, m.shape.tip_length, settings.foothold_search
-        )
-        for m, fall in zip(motions, falls, strict=True)
-    ]
+    level = Ride.over(clip, falls, _holds(motions, falls, terrain, settings), settings.pelvis_cutoff)
+    shift = ahead_uphill(clip, level, settings.pelvis_cutoff)
+    shifts = [np.array([shift[(a + b) // 2] for a, b in fall.stands]).reshape(-1, 2) for fall in falls]
+    falls = tuple(replace(fall, spots=fall.spots + ahead) for fall, ahead in zip(falls, shifts, strict=True))
+    holds = _holds(motions, falls, terrain, settings)
     targets = []
-    for motion, fall, hold in zip(motions, falls, holds, strict=True):
+    for limb, motion, fall, hold, ahead in zip(limbs, motions, falls, holds, shifts, strict=True):
         target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist, climb=_CLIMB)
+        # What the slope asks for is no error of the motion.
+        off = per_stand(len(clip), fall.stands, hold.spots - ahead) - motion.ball[:, :2]
+        target = replace(target, lock_offset=np.where(target.contact, np.linalg.norm(off, axis=1), 0.0))
+        target = bend_up(target, motion) if limb.end >= 0 else target
         target = touch_ground(target, motion, fall, terrain, clip.fps)
         targets.append(clear_swings(
             target, motion, fall, terrain, settings.step_height, settings.clearance, settings.least_clearance
         ))  # fmt: skip
     ends = [leg_end(limb, motion, target) for limb, motion, target in zip(limbs, motions, targets, strict=True)]
     return _Stance(falls, targets, ends, Ride.over(clip, falls, holds, settings.pelvis_cutoff))
+
+
+def _holds(
+    motions: Sequence[FootMotion], falls: Sequence[Footfalls], terrain: Terrain, settings: PlantSettings
+) -> list[Foothold]:
+    return [
+        find_footholds(
+            terrain, fall.spots, fall.yaws, m.shape.heel_length, m.shape.tip_length, settings.foothold_search
+        )
+        for m, fall in zip(motions, falls, strict=True)
+    ]
 
 
 def leg_end(limb: Limb, motion: FootMotion, target: FootTarget) -> Array:
@@ -119,6 +134,8 @@ def _solve(
             pad = rot.mul(turn.segments[:, -1], world[:, limb.joints[-1]])
             end = roll_pad(target, shape, fall, pad, terrain, body.fps).ball
         end = unfolded(body, limb, end, target.contact)
+        turn = limb.solve(body.skeleton, positions, world, end, settings.knee_follow * target.twist)
+        end = calm_swing(body, limb, turn, end, target.contact)
         turn = limb.solve(body.skeleton, positions, world, end, settings.knee_follow * target.twist)
         limb.write(body.skeleton, new, world, turn, target.rotation)
         shortfall.append(turn.shortfall)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .animal_limbs import Limb
-from .bridging import BoolArray, minimum_jerk, upper_envelope
+from .bridging import BoolArray, upper_envelope
 from .clip import Clip
 from .limb_ik import greatest_reach
+from .paws import share_of_swing
 from .rotations import Array
 from .runs import runs
 
@@ -44,17 +45,8 @@ def unfolded(body: Clip, limb: Limb, end: Array, contact: BoolArray) -> Array:
     line = end - limb.top(body.skeleton, positions, rotations, end)
     length = np.linalg.norm(line, axis=1)
     lack = np.maximum(limit - length, 0.0)
-    push = _share_of_swing(contact) * lack * lack / (lack + _SOFT * limit)
+    push = share_of_swing(contact, _RAMP) * lack * lack / (lack + _SOFT * limit)
     return np.asarray(end + (push / np.maximum(length, 1e-6))[:, None] * line)
-
-
-def _share_of_swing(contact: BoolArray) -> Array:
-    """0 where a foot stands (f,), 1 in the middle of its swings, smooth between."""
-    out = np.zeros(len(contact))
-    for first, last in runs(~contact):
-        u = (np.arange(first, last) - first + 1) / (last - first + 1)
-        out[first:last] = minimum_jerk(np.minimum(u, 1.0 - u) / _RAMP)
-    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,6 +137,17 @@ def carried_top(
     return np.asarray(scapula + rot.rotate(blade, points[:, 0] - scapula))
 
 
+def levers(points: Array, hinges: Hinges, joints: int) -> tuple[Array, Array]:
+    """Mean bend (f,), radians, of the first ``joints`` inner joints of a leg, and metres that it shortens for a radian.
+
+    As the leg's common flexion changes it; points and hinges as of `solve_chain`.
+    """
+    flexion = _Flexion.of(np.moveaxis(np.diff(points, axis=1), 0, -1), np.moveaxis(hinges.axes, 0, -1), hinges)
+    level = np.zeros(len(points))
+    slope = np.mean(flexion.bend(level)[1][:joints], axis=0)
+    return np.mean(flexion.measured[:joints], axis=0), -flexion.distance(level)[1] / np.maximum(slope, 1e-9)
+
+
 def bends(points: Array, axes: Array) -> Array:
     """Signed bends (f, n - 1) of a leg's inner joints about their hinges, radians; positive is flexed.
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from . import rotations as rot
 from .animal import contact_offsets
-from .bridging import bridge
+from .bridging import BoolArray, bridge, minimum_jerk
 from .clip import Clip
 from .feet import FootMotion, FootShape, FootTarget, sole_points
 from .footfalls import Footfalls
 from .rotations import UP, Array
+from .runs import runs
 from .skeleton import Skeleton
 from .terrain import Terrain
 
@@ -20,6 +21,9 @@ from .terrain import Terrain
 _LEAST_SOLE = 0.04
 #: A pad rolls from heel to tip over this much of its height, metres: softly.
 _ROLL = 0.002
+#: A swinging paw's tip comes this near to the ground, metres, softly; a paw is bent up by so much at most, radians; and
+#: that only this far into the swing.
+_NEAR, _MOST_BENT, _RAMP = 0.004, np.radians(50.0), 0.12
 
 
 def paw_motions(clip: Clip) -> tuple[FootMotion, ...]:
@@ -44,6 +48,32 @@ def paw_shapes(skeleton: Skeleton) -> tuple[FootShape, ...]:
             tip_length=max(float((foot.tip - bears) @ ahead), least),
         ))  # fmt: skip
     return tuple(found)
+
+
+def bend_up(target: FootTarget, motion: FootMotion) -> FootTarget:
+    """The target with paws bent up in their swings, where their tip would be in the ground that the motion was made on.
+
+    Long paws that hang would otherwise lift the whole leg, and jerk it off the ground.
+    """
+    shape = motion.shape
+    points = sole_points(shape, motion.ball, motion.rotation, motion.toe_rotation)
+    depth = np.maximum(_NEAR - points[:, 2, 2], 0.0)
+    length = max(float(np.linalg.norm(shape.foot.tip - shape.ball)), 1e-6)
+    hang = (points[:, 1, 2] - points[:, 2, 2]) / length
+    before, after = (np.arcsin(np.clip(sine, -1.0, 1.0)) for sine in (hang, hang - depth**2 / (depth + _NEAR) / length))
+    angle = np.minimum(before - after, _MOST_BENT)
+    left = rot.rotate(target.rotation, shape.left)
+    turn = rot.exp(-left * (angle * share_of_swing(target.contact, _RAMP))[:, None])
+    return replace(target, rotation=rot.mul(turn, target.rotation), toe_turn=rot.mul(turn, target.toe_turn))
+
+
+def share_of_swing(contact: BoolArray, ramp: float) -> Array:
+    """0 where a foot stands (f,), 1 in the middle of its swings, smooth over ``ramp`` of each at either end."""
+    out = np.zeros(len(contact))
+    for first, last in runs(~contact):
+        u = (np.arange(first, last) - first + 1) / (last - first + 1)
+        out[first:last] = minimum_jerk(np.minimum(u, 1.0 - u) / ramp)
+    return out
 
 
 def roll_pad(
