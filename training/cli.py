@@ -85,7 +85,8 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
         limits = Limits(options.iterations, options.minutes)
         how = (limits, watch, options.resume, options.title)
         if options.system == "mann":
-            metrics = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how).train()
+            begin = Path(options.begin) if options.begin else None
+            metrics = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how, begin).train()
         elif options.system == "pfnn":
             metrics = PfnnRun(dataset, out, read_settings(path, PfnnTrainingSettings), *how).train()
         else:
@@ -146,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--out", required=True, help="folder of the pack (or a .zip)")
     train.add_argument("--title", default="", help="the pack's name for people")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoints of an interrupted run")
+    train.add_argument("--begin", help="mann: go on from the network.pt that an earlier training left beside its pack")
     length = train.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=_positive(float), help="train so long, all stages together")
     length.add_argument("--iterations", type=_positive(int), help="train every stage so many steps")

@@ -378,6 +378,22 @@ def test_a_resumed_training_gives_what_an_uninterrupted_one_gives(dataset, tmp_p
         MannRun(dataset, tmp_path / "p", short, Limits(iterations=8), Watch()).train()
 
 
+def test_a_training_can_go_on_from_what_an_earlier_one_left(dataset, trained, tmp_path):
+    left = trained.with_name(f".{trained.name}.training") / "network.pt"
+    before = left.read_bytes()
+    again = MannRun(dataset, tmp_path / "p", SMALL, Limits(iterations=4), Watch(), begin=left)
+    assert "steps_iterations" not in again.train() and left.read_bytes() == before
+    # A few iterations change the answers a little.
+    first, second = (load_system(path)._network for path in (trained, tmp_path / "p"))
+    inputs = load_system(trained)._starts[:5].astype(np.float32)
+    gap = np.abs(first(inputs=inputs) - second(inputs=inputs)).mean()
+    assert 0.0 < gap < 0.5 * np.abs(first(inputs=inputs) - first(inputs=inputs[::-1].copy())).mean()
+    with pytest.raises(DatasetError, match="other sizes"):
+        MannRun(dataset, tmp_path / "q", dataclasses.replace(SMALL, hidden=8), Limits(4), Watch(), begin=left).train()
+    with pytest.raises(DatasetError, match="is not the network"):
+        MannRun(dataset, tmp_path / "q", SMALL, Limits(4), Watch(), begin=tmp_path / "nothing.pt").train()
+
+
 def test_the_command_line_trains_and_tells_its_progress(dataset, tmp_path, repository):
     dataset.save(tmp_path / "data")
     settings = tmp_path / "s.toml"

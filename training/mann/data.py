@@ -88,9 +88,9 @@ class MannData:
     @classmethod
     def of(
         cls, clips: Sequence[Clip], labels: Sequence[Labels], actions: tuple[str, ...], mirror: bool = True,
-        like: MannData | None = None,
+        scaling: tuple[Tensor, Tensor] | None = None,
     ) -> MannData:  # fmt: skip
-        """Assemble clips; ``like`` gives the normalisation of the training frames for others.
+        """Assemble clips; ``scaling`` is the mean and scale that a network was trained with, by default their own.
 
         Raises:
             DatasetError: no clip has two frames.
@@ -109,7 +109,7 @@ class MannData:
             found = clip_frames(clip, track, len(actions))
             rows = np.concatenate([found.inputs, found.steps, found.contacts], axis=1)
             frames[end - len(clip) : end] = torch.from_numpy(rows.astype(np.float32))
-        mean, scale = (like.mean, like.scale) if like is not None else _fit(frames, inputs)
+        mean, scale = scaling if scaling is not None else _fit(frames, inputs)
         frames.sub_(mean).div_(scale)
         ranges = np.stack([ends - [len(clip) for clip, _ in pairs], ends], axis=1).astype(np.int64)
         return cls(skeleton, pairs[0][0].fps, actions, frames, mean, scale, inputs, outputs, ranges)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
@@ -16,6 +17,7 @@ from blender_addon.systems import mann as runtime
 from blender_addon.systems.mann_features import gating_columns
 from blender_addon.systems.packs import PackInfo, write_pack
 
+from .. import checkpoints
 from ..coverage import describe, speeds_between
 from ..lmm.run import Limits, fingerprint
 from ..optimizer import AdamW, WarmRestarts
@@ -28,6 +30,8 @@ from .networks import MannNetwork
 from .tasks import StepTask, WindowTask
 
 _STAGES = ("steps", "windows")
+#: What a training leaves beside its pack, in 32 bits, for another that goes on from there.
+NETWORK = "network.pt"
 
 
 @dataclass
@@ -38,6 +42,7 @@ class MannRun:
         dataset: what to learn. out: where the pack goes. settings, limits: how.
         watch: reporter and cancelling. resume: go on from the checkpoints of an earlier run.
         title: the pack's, for people.
+        begin: what an earlier training left (`NETWORK`); then only windows are learned.
     """
 
     dataset: Dataset
@@ -47,6 +52,7 @@ class MannRun:
     watch: Watch
     resume: bool = False
     title: str = ""
+    begin: Path | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     @property
@@ -62,7 +68,8 @@ class MannRun:
             stop; checkpoints are left for ``resume``.
         """
         quick_products()
-        data, held_out = self._prepare()
+        before = None if self.begin is None else _left_by(self.begin)
+        data, held_out = self._prepare(None if before is None else (before["mean"], before["scale"]))
         self._claim_folder()
         settings = self.settings
         torch.manual_seed(settings.seed)
@@ -70,7 +77,10 @@ class MannRun:
             gating_columns(data.skeleton, len(data.actions)), data.inputs.size, data.outputs.size, settings.experts,
             settings.hidden, settings.dropout,
         )  # fmt: skip
-        self._stage(StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out), settings.steps)
+        if before is not None:
+            _continue(network, data, before)
+        else:
+            self._stage(StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out), settings.steps)
         walking = WindowTask(
             data, network, settings.windows.batch, settings.windows.window, settings.windows.noise,
             runtime.MannSettings().blend, settings.catch_up, runtime.MannSettings().pull, held_out,
@@ -78,11 +88,14 @@ class MannRun:
         self._stage(walking, settings.windows)
         metrics = self._metrics()
         write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
+        checkpoints.save(self.folder / NETWORK, {
+            "network": network.state_dict(), "mean": data.mean, "scale": data.scale, "actions": list(data.actions),
+        })  # fmt: skip
         for stage in _STAGES:
             (self.folder / f"{stage}.pt").unlink(missing_ok=True)
         return metrics
 
-    def _prepare(self) -> tuple[MannData, MannData | None]:
+    def _prepare(self, scaling: tuple[Tensor, Tensor] | None) -> tuple[MannData, MannData | None]:
         self.watch.reporter.message("stage", stage="data", message="assembling the data")
         actions, labels = action_labels(self.dataset)
         held = np.array(self.dataset.held_out, dtype=np.bool_)
@@ -93,15 +106,15 @@ class MannRun:
                 f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
             )
 
-        def part(kept: bool, like: MannData | None) -> MannData:
+        def part(kept: bool, scaling: tuple[Tensor, Tensor] | None) -> MannData:
             rows = np.nonzero(held == kept)[0]
             clips, tracks = [self.dataset.clips[i] for i in rows], [labels[i] for i in rows]
-            return MannData.of(clips, tracks, actions, self.settings.mirror and not kept, like)
+            return MannData.of(clips, tracks, actions, self.settings.mirror and not kept, scaling)
 
-        data = part(False, None)
+        data = part(False, scaling)
         check_enough(data, self.settings.mirror)
         try:
-            held_out = part(True, data)
+            held_out = part(True, (data.mean, data.scale))
         except DatasetError:
             held_out = None  # nothing was kept back: train without validation
         return data, held_out
@@ -110,6 +123,8 @@ class MannRun:
         """Make sure that what lies in the folder belongs to this very training, or is gone."""
         mark = self.folder / "training.txt"
         mine = fingerprint(self.dataset, self.settings, self.limits)
+        if self.begin is not None:
+            mine += hashlib.sha256(self.begin.read_bytes()).hexdigest()
         if self.resume and mark.exists():
             if mark.read_text(encoding="utf-8") != mine:
                 raise DatasetError(
@@ -117,12 +132,16 @@ class MannRun:
                     "Train without --resume, or with the data, settings and length it was begun with",
                 )
             return
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        for old in self.folder.glob("*"):
+            if old != self.begin:
+                old.unlink()
+        self.folder.mkdir(parents=True, exist_ok=True)
         mark.write_text(mine, encoding="utf-8")
 
     def _stage(self, task: StepTask | WindowTask, settings: StageSettings) -> None:
         shares = [getattr(self.settings, stage).time_share for stage in _STAGES]
+        if self.begin is not None:
+            shares[0] = 0.0
         at = _STAGES.index(task.name)
         share = shares[at] / sum(shares)
         if self.limits.minutes is not None:
@@ -163,6 +182,29 @@ class MannRun:
             training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
             held_out=about.held_out, metrics=metrics, reference=about.reference,
         )  # fmt: skip
+
+
+def _left_by(path: Path) -> dict[str, Any]:
+    """What an earlier training left at ``path``."""
+    found = checkpoints.load(path)
+    if found is None or not {"network", "mean", "scale", "actions"} <= set(found):
+        raise DatasetError(
+            f"{path} is not the network of an earlier training",
+            f"Name the {NETWORK} in the folder that the training left beside its pack",
+        )
+    return found
+
+
+def _continue(network: MannNetwork, data: MannData, before: dict[str, Any]) -> None:
+    """Give ``network`` the weights of an earlier one."""
+    try:
+        network.load_state_dict(before["network"])
+    except RuntimeError as error:
+        raise DatasetError("The earlier network has other sizes", "Train without it") from error
+    if tuple(before["actions"]) != data.actions:
+        raise DatasetError(
+            f"The earlier network knows other actions: {', '.join(before['actions'])}", "Train without it"
+        )
 
 
 def pack_files(data: MannData, network: MannNetwork, settings: MannTrainingSettings) -> dict[str, bytes]:
