@@ -11,7 +11,7 @@ from . import rotations as rot
 from .animal_body import Ride, ahead_uphill, carried
 from .animal_calm import calm_swing
 from .animal_limbs import Limb, limbs_of
-from .animal_reach import Reach, unfolded
+from .animal_reach import Reach, ended, unfolded
 from .bridging import BoolArray, per_stand
 from .clearance import clear_swings, touch_ground
 from .clip import Clip
@@ -27,6 +27,8 @@ from .terrain import Terrain
 _GAP, _SPIKE = 0.035, 0.02
 #: Rounds in which the girdles' drop is found.
 _DROPS = 2
+#: A stand is ended rather than that its foot slips by more than this, metres; rounds in which that is found.
+_SLIP, _ENDED = 1e-3, 4
 #: Animals step over several stairs at once: a paw that climbed early would be at their belly.
 _CLIMB = 0.0
 #: Rounds in which a pad that turns with its leg finds its height.
@@ -51,10 +53,22 @@ def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Plant
     share = min(settings.reach, _STRETCH)
     stance = _stance(clip, terrain, settings, limbs)
     reach = Reach.of(carried(clip, stance.ride), limbs, stance.ends, share)
-    spared = reach.spared(stance.contacts, clip.fps)
-    if not np.array_equal(spared, stance.contacts):
-        clip = replace(clip, contacts=spared)
-        stance = _stance(clip, terrain, settings, limbs)
+    contacts = reach.spared(stance.contacts, clip.fps)
+    for _ in range(_ENDED):
+        if not np.array_equal(contacts, stance.contacts):
+            clip = replace(clip, contacts=contacts)
+            stance = _stance(clip, terrain, settings, limbs)
+        planted = _ridden(clip, stance, limbs, share, terrain, settings)
+        contacts = ended(planted.contacts, planted.shortfall > _SLIP)
+        if np.array_equal(contacts, planted.contacts):
+            break
+    return planted
+
+
+def _ridden(
+    clip: Clip, stance: _Stance, limbs: Sequence[Limb], share: float, terrain: Terrain, settings: PlantSettings
+) -> Planted:
+    """The body brought down for the legs' reach, and the legs solved."""
     ride, drop = stance.ride, np.zeros(len(clip))
     for _ in range(_DROPS):
         # Lowered, a trunk also pitches: what is left shows in the second round.

@@ -102,7 +102,7 @@ class Reach:
         out = np.array(contacts)
         for leg, other in ((0, 1), (1, 0), (2, 3), (3, 2)):
             limit = np.minimum(np.maximum(self.room[:, other], 0.0), _PULL * self.greatest[:, leg])
-            tight = contacts[:, leg] & contacts[:, other] & (self.needs[:, leg] > limit)
+            tight = contacts[:, leg] & out[:, other] & (self.needs[:, leg] > limit)
             for first, last in runs(contacts[:, leg]):
                 most = round(min(_CUT * (last - first), _LONGEST_CUT * fps))
                 late, early = np.flatnonzero(tight[last - most : last]), np.flatnonzero(tight[first : first + most])
@@ -111,3 +111,20 @@ class Reach:
                 if len(early) and first > 0:
                     out[first : first + int(early[-1]) + 1, leg] = False
         return out
+
+
+def ended(contacts: BoolArray, slips: BoolArray) -> BoolArray:
+    """The contacts (f, 4), stands ended where their foot would slip (f, 4): later or earlier, whichever is nearer.
+
+    Stands that the clip's ends cut off keep those frames.
+    """
+    out = np.array(contacts)
+    for leg in range(contacts.shape[1]):
+        for first, last in runs(contacts[:, leg]):
+            at = np.flatnonzero(slips[first:last, leg])
+            early, late = at[at < 0.5 * (last - first)], at[at >= 0.5 * (last - first)]
+            if len(early) and first > 0:
+                out[first : first + int(early[-1]) + 1, leg] = False
+            if len(late) and last < len(out):
+                out[first + int(late[0]) : last, leg] = False
+    return out
