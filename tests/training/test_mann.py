@@ -25,7 +25,7 @@ from training.mann.body import TorchBody  # noqa: E402
 from training.mann.data import Draws, MannData, action_labels, check_enough  # noqa: E402
 from training.mann.networks import Experts, MannNetwork  # noqa: E402
 from training.mann.run import MannRun  # noqa: E402
-from training.mann.tasks import StepTask, Walked, WindowTask  # noqa: E402
+from training.mann.tasks import StepTask, WindowTask  # noqa: E402
 from training.optimizer import WarmRestarts, cosine  # noqa: E402
 from training.products import quick_products  # noqa: E402
 from training.settings import MannTrainingSettings, StageSettings, read_settings  # noqa: E402
@@ -167,12 +167,12 @@ def test_a_window_of_true_answers_has_no_error_and_goes_in_as_it_was_learned(dat
     truth = Truth(StepTask(data, network_for(data), 8), rows)
     task = WindowTask(data, truth, 4, 8)
     inputs = data.frames[rows, : data.inputs.size]
-    walked = Walked(inputs, torch.zeros(3, 3), task._balls(inputs))
+    walked = task._begin(inputs, torch.zeros(3, 3))
     for frame in range(8):
         walked, terms, error = task._frame(data, rows + frame, walked)
         assert error.abs().max() < 2e-3 and terms.max() < 1e-3
         assert (walked.inputs - data.frames[rows + frame + 1, : data.inputs.size]).abs().max() < 5e-3
-        assert walked.astray.abs().max() < 1e-4
+        assert walked.astray.abs().max() < 1e-4 and walked.off.abs().max() < 1e-4
 
 
 def test_who_is_astray_is_asked_to_come_back(data):

@@ -21,6 +21,8 @@ _ASTRAY_M, _ASTRAY_RAD = 0.12, 0.12
 _SHORTEST, _GROWING = 3, 0.5
 #: Errors of the feet's speed count by this many metres a second; of feet in the air so much less.
 _SLIP, _SWINGING = 0.3, 0.1
+#: Errors of the joints' acceleration count by this many metres a second squared.
+_SHAKE = 5.0
 
 
 class StepTask:
@@ -95,11 +97,13 @@ class Walked:
     Attributes:
         inputs: the next input, normalised (n, in). astray: the own root as seen from the true one (n, 3).
         balls: of the feet, in the own root space (n, feet, 3), metres.
+        off: error of the joints' positions in root space (n, b, 3), metres.
     """
 
     inputs: Tensor
     astray: Tensor
     balls: Tensor
+    off: Tensor
 
 
 class WindowTask:
@@ -119,8 +123,9 @@ class WindowTask:
     name = "windows"
     unit = "cm"
     #: All outputs; joints as the skeleton puts them; the feet's movement over the ground, those that stand above all;
-    #: and the root's step, three numbers among hundreds, without which a character lags 15 cm behind its plan.
-    terms: tuple[str, ...] = ("error", "joints", "feet", "root")
+    #: the root's step, three numbers among hundreds, without which a character lags 15 cm behind its plan; and the
+    #: second difference of the joints' errors, without which the body trembles at rest.
+    terms: tuple[str, ...] = ("error", "joints", "feet", "root", "shake")
 
     def __init__(
         self, data: MannData, network: MannNetwork, batch: int, window: int, noise: float = 0.0,
@@ -155,13 +160,22 @@ class WindowTask:
         astray = torch.randn((batch, 3), generator=random) * torch.tensor([_ASTRAY_M, _ASTRAY_M, _ASTRAY_RAD])
         astray = astray * torch.rand((batch, 1), generator=random)
         inputs = torch.cat([self._seen(self.data, rows, astray, None), inputs[:, self._course.stop :]], dim=1)
-        walked = Walked(inputs, astray, self._balls(inputs))
-        total = torch.zeros(len(self.terms))
+        walked = self._begin(inputs, astray)
+        total, shake = torch.zeros(4), torch.zeros(())
+        offs: list[Tensor] = []
         for frame in range(length):
             walked, terms, _ = self._frame(self.data, rows + frame, walked)
             # Noise on the first pose is no movement.
             total = total + (terms if frame > 0 else terms * torch.tensor([1.0, 1.0, 0.0, 1.0]))
-        return total / length
+            offs = [*offs[-2:], walked.off]
+            if len(offs) == 3:
+                second = (offs[0] - 2.0 * offs[1] + offs[2]) * (self.data.fps**2 / _SHAKE)
+                shake = shake + second.square().mean()
+        return torch.cat([total, shake[None]]) / length
+
+    def _begin(self, inputs: Tensor, astray: Tensor) -> Walked:
+        """A window's first state."""
+        return Walked(inputs, astray, self._balls(inputs), torch.zeros(len(inputs), self._body.joints, 3))
 
     def _draws(self, length: int) -> Draws:
         """Draws first frames of windows of ``length`` frames and one more, by the importance of their middles."""
@@ -171,7 +185,7 @@ class WindowTask:
         return self._known[length]
 
     def _frame(self, data: MannData, rows: Tensor, walked: Walked) -> tuple[Walked, Tensor, Tensor]:
-        """One frame on from the frames ``rows``; the loss terms (4,), and the error of the outputs, normalised."""
+        """One frame on from the frames ``rows``; the first four loss terms, and the error of the outputs, normalised."""
         answer = self.network(walked.inputs)
         outputs = answer * self._out_scale + self._out_mean
         places = data.outputs.slices
@@ -187,13 +201,14 @@ class WindowTask:
         balls = self._body.balls(positions, axes)
         error = answer - self._target(data, rows, walked.astray.detach(), astray.detach(), truth)
         size = 3 * self._body.joints
-        joints = (pose[0][:, :size] - data.frames[rows + 1, self._pose][:, :size]).square().mean()
+        off = pose[0][:, :size] - data.frames[rows + 1, self._pose][:, :size]
         slip = carried(balls, step) - walked.balls - self._true_slip(data, rows, truth, walked.astray.detach())
         down = data.frames[rows + 1, self._size + 3 :] * self._scale[self._size + 3 :] + self._mean[self._size + 3 :]
         weight = (_SWINGING + (1.0 - _SWINGING) * down)[:, :, None]
         feet = (weight * (slip * (data.fps / _SLIP)) ** 2).mean()
         root = error[:, places["root_velocity"].start : places["root_turning"].stop].square().mean()
-        return Walked(inputs, astray, balls), torch.stack([error.square().mean(), joints, feet, root]), error
+        after = Walked(inputs, astray, balls, (off * self._placed_scale[:size]).view(len(rows), -1, 3))
+        return after, torch.stack([error.square().mean(), off.square().mean(), feet, root]), error
 
     def _target(self, data: MannData, rows: Tensor, before: Tensor, after: Tensor, truth: Tensor) -> Tensor:
         """What the outputs should be, normalised, for who is astray ``before`` and ``after`` the frame (n, 3)."""
@@ -266,7 +281,7 @@ class WindowTask:
             return None
         rows = rows[torch.linspace(0, len(rows) - 1, min(256, len(rows))).long()]
         inputs = self.held_out.frames[rows, : self._size]
-        walked = Walked(inputs, torch.zeros(len(rows), 3), self._balls(inputs))
+        walked = self._begin(inputs, torch.zeros(len(rows), 3))
         self.network.eval()
         for frame in range(length):
             walked, _, error = self._frame(self.held_out, rows + frame, walked)
