@@ -14,8 +14,9 @@ from .contact_labels import CONTACT_POINTS, feet_of
 from .contacts import foot_points, with_contacts
 from .errors import Cancelled, ClipError
 from .filters import derivative, lowpass
-from .gait_analysis.body_feet import body_feet
+from .gait_analysis.body_feet import body_feet, feet_down
 from .gait_analysis.classify import GAIT_LABELS, label_gaits
+from .gait_analysis.cycles import check_cycle
 from .gait_analysis.footfalls import contacts_of
 from .gait_labels import BIPED_GAITS
 from .label_tracks import IntArray, LabelTracks
@@ -30,10 +31,10 @@ from .skeleton import SIDES, Skeleton
 #: Contacts are found at this rate at least; what is slower is resampled to it.
 LEAST_FPS = 50.0
 USUAL_FPS = 60.0
-#: An action holds no step if it is shorter, seconds.
-SHORTEST_S = 0.5
-#: Legs of two-legged characters, metres: beyond, the scene's unit is taken to be wrong.
-PLAUSIBLE_LEG = (0.25, 2.5)
+#: An action holds no step of two legs, and of four, if it is shorter, seconds.
+SHORTEST_S = {2: 0.5, 4: 0.25}
+#: Legs of characters on two legs and on four, metres: beyond, the scene's unit is taken to be wrong.
+PLAUSIBLE_LEG = {2: (0.25, 2.5), 4: (0.02, 2.5)}
 #: Feet that run back under a body that stays, faster than this, m/s, go on a treadmill.
 TREADMILL_SPEED = 0.3
 #: The body stays if it covers less than this share of the way that the belt does.
@@ -81,16 +82,17 @@ def detect(
         ClipError: it is too short, of a giant or a dwarf, no foot ever stands, or only one does while the other drags.
         Cancelled: ``progress`` said so.
     """
-    leg = clip.skeleton.leg_length
-    if not clip.skeleton.four_legged and not PLAUSIBLE_LEG[0] <= leg <= PLAUSIBLE_LEG[1]:
+    legs, leg = 4 if clip.skeleton.four_legged else 2, clip.skeleton.leg_length
+    shortest, longest = PLAUSIBLE_LEG[legs]
+    if not shortest <= leg <= longest:
         raise ClipError(
             f"The legs are {leg:.3g} m long, and nobody walks on such",
             "Scale the armature to its true size (by 0.01 where centimetres were read as metres), then detect",
         )
-    if clip.seconds < SHORTEST_S:
+    if clip.seconds < SHORTEST_S[legs]:
         raise ClipError(
             f"{clip.name!r} lasts {clip.seconds:.1f} s, too short to find steps in",
-            f"Choose an action of {SHORTEST_S:g} s or more",
+            f"Choose an action of {SHORTEST_S[legs]:g} s or more",
         )
     _go_on(progress, 0.1, "Levelling")
     ready, notes = readied(clip)
@@ -153,6 +155,14 @@ def _of_two(clip: Clip, tags: Sequence[str]) -> Found:
 
 def _of_four(clip: Clip) -> Found:
     feet = body_feet(clip)
+    cycle = check_cycle(clip)
+    if cycle.usable and cycle.gait.label in GAIT_LABELS:
+        # One stride has no other before it or after it to be told from: the cycle goes round.
+        once = clip.cut(0, cycle.frames)
+        row = np.arange(len(clip)) % cycle.frames
+        down = feet_down(body_feet(once), clip.fps, cyclic=True)[row]
+        gaits = np.full(len(clip), GAIT_LABELS.index(cycle.gait.label), np.int64)
+        return Found(down, gaits, (f"It is one cycle of a {cycle.gait.name}", *cycle.notes))
     contacts = contacts_of(clip, feet)
     notes: tuple[str, ...] = ()
     if contacts is not clip.contacts:

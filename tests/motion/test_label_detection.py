@@ -19,7 +19,7 @@ from blender_addon.motion.gait_model.settings import GaitSettings
 from blender_addon.motion.label_detection import belt_velocity, detect
 from blender_addon.motion.label_doubts import doubts, doubts_of_tracks
 from blender_addon.motion.label_summary import summary
-from blender_addon.motion.label_tracks import blank, with_action, with_contact, with_gait, with_reliable
+from blender_addon.motion.label_tracks import Span, blank, with_action, with_contact, with_gait, with_reliable
 from blender_addon.motion.planting import plant_feet
 from blender_addon.motion.retarget import posed_rest
 from blender_addon.motion.takes import Take, prepare
@@ -221,6 +221,16 @@ def test_the_summary_counts_minutes_contacts_and_doubts() -> None:
     lines = found.lines()
     assert lines[0].split()[0] == "gait" and all(len(line.split()) == 5 for line in lines[1 : 1 + len(found.gaits)])
     assert any(line.startswith("Contacts a second: left heel") for line in lines)
+
+
+def test_one_cycle_of_an_animal_on_the_spot_is_labelled_whole() -> None:
+    clip = perform(animal("fox"), plan_of(1.9, seconds=4.0, action="trot"), GaitSettings(seed=1, variation=0.0))
+    landings = np.flatnonzero(np.diff(clip.contacts[:, 0].astype(int)) == 1)
+    cycle = on_the_spot(clip).cut(landings[-3], landings[-2])
+    tracks = detect(cycle)
+    assert tracks.spans("gait") == (Span(1, len(cycle), "trot"),)
+    assert any("one cycle of a trot" in note for note in tracks.notes)
+    assert all(0.2 < share < 0.8 for share in tracks.contacts.mean(axis=0))
 
 
 def test_animals_are_labelled_by_their_paws() -> None:
