@@ -58,15 +58,18 @@ class Labelled:
         contacts: (frames, 4): heels and toes (`contact_labels.CONTACT_POINTS`), or paws (`animal.LEGS`).
         reliable: (frames,) where the phase is one to learn from.
         edited: (frames,) where something was set by hand.
+        left_out: (frames,) that are not to be learned by their phase; None: all are.
     """
 
     contacts: npt.NDArray[np.bool_]
     reliable: npt.NDArray[np.bool_]
     edited: npt.NDArray[np.bool_]
+    left_out: npt.NDArray[np.bool_] | None = None
 
     def cut(self, first: int, last: int) -> Labelled:
         """Frames ``first`` up to, not including, ``last``."""
-        return Labelled(self.contacts[first:last], self.reliable[first:last], self.edited[first:last])
+        out = self.left_out[first:last] if self.left_out is not None else None
+        return Labelled(self.contacts[first:last], self.reliable[first:last], self.edited[first:last], out)
 
 
 @dataclass(frozen=True)
@@ -273,16 +276,17 @@ class Dataset:
 
 
 def _packed(labels: Labelled | None, frames: int) -> npt.NDArray[np.uint8]:
-    """Labels as bits (frames,): four contacts, reliable, edited; nothing without labels."""
+    """Labels as bits (frames,): four contacts, reliable, edited, left out; nothing without labels."""
     if labels is None:
         return np.zeros(frames, np.uint8)
-    bits = np.concatenate([labels.contacts, labels.reliable[:, None], labels.edited[:, None]], axis=1)
+    out = labels.left_out if labels.left_out is not None else np.zeros(frames, bool)
+    bits = np.concatenate([labels.contacts, np.stack([labels.reliable, labels.edited, out], axis=1)], axis=1)
     return np.asarray(np.packbits(bits, axis=1, bitorder="little")[:, 0])
 
 
 def _unpacked(packed: npt.NDArray[np.uint8]) -> Labelled:
     bits = np.unpackbits(packed[:, None], axis=1, bitorder="little").astype(bool)
-    return Labelled(bits[:, :4], bits[:, 4], bits[:, 5])
+    return Labelled(bits[:, :4], bits[:, 4], bits[:, 5], bits[:, 6] if bits[:, 6].any() else None)
 
 
 def merged_credits(lines: Sequence[str]) -> tuple[str, ...]:

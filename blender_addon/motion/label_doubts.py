@@ -92,7 +92,7 @@ def _short_gaits(gaits: IntArray, names: Sequence[str], fps: float) -> Iterator[
 def _unsure(unsure: BoolArray, fps: float) -> Iterator[Doubt]:
     for first, end in runs(unsure):
         if end - first >= _SHORTEST_UNSURE_S * fps:
-            yield Doubt(first, end - 1, f"no steps for {(end - first) / fps:.1f} s: its phase is not learned")
+            yield Doubt(first, end - 1, f"no steps for {(end - first) / fps:.1f} s: its phase is a guess")
 
 
 def _against_gait(feet: BoolArray, gaits: IntArray, names: Sequence[str], fps: float) -> Iterator[Doubt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,7 @@ class LabelSummary:
     Attributes:
         gaits: a row for each gait (or named action) there is, longest first.
         minutes: of all. by_hand: of them with something set by hand. unsure: of them, moving, without a phase.
+        left_out: of them, not to be learned by phase.
         by_foot: contacts a second of each point, by its name.
         doubts: clip's name and doubtful span, in the animator's frames.
     """
@@ -57,6 +58,7 @@ class LabelSummary:
     unsure: float
     by_foot: dict[str, float]
     doubts: tuple[tuple[str, Doubt], ...]
+    left_out: float = 0.0
 
     def lines(self) -> list[str]:
         """The summary for reading: a table of five columns, then sentences."""
@@ -69,7 +71,9 @@ class LabelSummary:
         if self.by_hand > 0.0:
             lines.append(f"Labelled by hand: frames of {60 * self.by_hand:.1f} s in all")
         if self.unsure > 0.0:
-            lines.append(f"Phase not reliable while moving: {60 * self.unsure:.1f} s, which are not learned by phase")
+            lines.append(f"Moving without steps: {60 * self.unsure:.1f} s, whose phase is a guess")
+        if self.left_out > 0.0:
+            lines.append(f"Left out of learning by phase: {60 * self.left_out:.1f} s")
         if not self.doubts:
             lines.append("Nothing is doubtful")
         for name, doubt in self.doubts[:DOUBTS_SHOWN]:
@@ -96,7 +100,9 @@ def summary(dataset: Dataset, frame_of: FrameOf = lambda _clip, row: row) -> Lab
             first, last = frame_of(number, doubt.first), frame_of(number, doubt.last)
             found.append((clip.name, Doubt(first, last, doubt.words)))
     edited = sum(int(one.edited.sum()) for one in dataset.labelled if one is not None)
-    return _summed(frames, dataset.fps, edited / dataset.fps / 60.0, tuple(found))
+    out = sum(int(one.left_out.sum()) for one in dataset.labelled if one is not None and one.left_out is not None)
+    summed = _summed(frames, dataset.fps, edited / dataset.fps / 60.0, tuple(found))
+    return replace(summed, left_out=out / dataset.fps / 60.0)
 
 
 @dataclass(frozen=True, eq=False)

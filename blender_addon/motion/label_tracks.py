@@ -73,7 +73,7 @@ class LabelTracks:
         fps: frames per second that they were found at.
         points: what touches the ground, a column of ``contacts`` each: `CONTACT_POINTS`, or `animal.LEGS`.
         contacts: (f, points).
-        reliable: (f,) where the phase is one to learn from.
+        reliable: (f,) where the phase comes from steps; set by hand to False, it is not learned from.
         gaits: index into ``gait_names`` (f,).
         gait_names: the vocabulary.
         actions: index into ``action_names`` (f,).
@@ -161,7 +161,8 @@ class LabelTracks:
     def sampled(self, rows: npt.NDArray[Any]) -> Labelled:
         """Contacts and reliability at fractional rows (n,), the nearest frame's, held at both ends."""
         at = np.clip(np.round(rows).astype(np.int64), 0, len(self) - 1)
-        return Labelled(self.contacts[at], self.reliable[at], self.edited.frames[at])
+        out = (self.edited.reliable & ~self.reliable)[at]
+        return Labelled(self.contacts[at], self.reliable[at], self.edited.frames[at], out if out.any() else None)
 
     def _of_mask(self, mask: BoolArray) -> tuple[Span, ...]:
         return tuple(Span(self.first + a, self.first + b - 1) for a, b in runs(mask))

@@ -161,7 +161,7 @@ class GAITSMITH_OT_label_phase(_Range, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Set it."""
-        said = f"The phase of {self.where} is {'learned' if self.reliable else 'not learned'}"
+        said = f"The phase of {self.where} is {'learned' if self.reliable else 'left out of learning'}"
         return change(self, context, lambda t: with_reliable(t, self.first, self.last, self.reliable), said)
 
 

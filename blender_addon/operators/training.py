@@ -10,7 +10,7 @@ from . import training_session as session
 #: Columns of the data check's tables, by the word their heads begin with.
 TABLES = {
     "action": ("action", "minutes", "m/s slow", "m/s usual", "m/s fast", "feet down"),
-    "gait": ("gait", "minutes", "m/s", "contacts/s", "phase learned"),
+    "gait": ("gait", "minutes", "m/s", "contacts/s", "phase sure"),
 }
 
 

@@ -96,7 +96,7 @@ def caption(found: Shown, frame: int) -> str:
         words += f", {tracks.action_names[tracks.actions[row]]}"
     if tracks.phase is not None:
         share = tracks.phase.angle[row] / (2.0 * np.pi) % 1.0
-        words += f"   phase {share:.2f}" + ("" if tracks.phase.reliable[row] else " (not learned)")
+        words += f"   phase {share:.2f}" + ("" if tracks.phase.reliable[row] else " (a guess)")
     return words
 
 

@@ -73,8 +73,8 @@ def _draw_edit(layout: Any, chosen: Any) -> None:
     row.operator("gaitsmith.label_contact", text="Is up").down = False
     layout.operator("gaitsmith.label_end", icon="TRACKING_FORWARDS_SINGLE")
     row = layout.row(align=True)
-    row.operator("gaitsmith.label_phase", text="Leave phase out")
-    row.operator("gaitsmith.label_phase", text="Learn phase").reliable = True
+    row.operator("gaitsmith.label_phase", text="Leave out of learning")
+    row.operator("gaitsmith.label_phase", text="Learn").reliable = True
     layout.operator("gaitsmith.label_release", icon="LOOP_BACK")
 
 

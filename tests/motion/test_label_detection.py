@@ -178,7 +178,8 @@ def test_a_data_set_takes_over_what_is_labelled_at_its_own_rate() -> None:
     labelled = dataset.labelled[0]
     assert labelled.contacts[60:99, 1].all()
     assert np.all(labelled.contacts[:, [1, 3]] | ~clip.contacts), "the clip's own are among them"
-    assert not labelled.reliable[262:278].any() and labelled.edited[262:278].all()
+    assert not labelled.reliable[262:278].any() and labelled.left_out[262:278].all()
+    assert labelled.left_out.sum() == pytest.approx(20, abs=1)
 
 
 def test_labels_follow_a_range_that_is_cut_from_a_take() -> None:
@@ -202,7 +203,7 @@ def test_labels_survive_saving_a_data_set(tmp_path) -> None:
     dataset.save(tmp_path / "set")
     back = Dataset.load(tmp_path / "set")
     assert back.labelled[1] is None
-    for name in ("contacts", "reliable", "edited"):
+    for name in ("contacts", "reliable", "edited", "left_out"):
         assert np.array_equal(getattr(back.labelled[0], name), getattr(dataset.labelled[0], name))
     assert back.part(held_out=False).labelled[0] is not None
 
@@ -217,7 +218,7 @@ def test_the_summary_counts_minutes_contacts_and_doubts() -> None:
     assert sum(row.minutes for row in found.gaits) == pytest.approx(found.minutes)
     # Each toe lands once a stride of 1.3 s.
     assert found.by_foot["right_toe"] == pytest.approx(1 / 1.3, rel=0.3)
-    assert found.by_hand > 0.0
+    assert found.by_hand > 0.0 and found.left_out * 60 == pytest.approx(10 / 30, abs=0.02)
     lines = found.lines()
     assert lines[0].split()[0] == "gait" and all(len(line.split()) == 5 for line in lines[1 : 1 + len(found.gaits)])
     assert any(line.startswith("Contacts a second: left heel") for line in lines)

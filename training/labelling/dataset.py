@@ -49,7 +49,8 @@ def label_dataset(
         gaits = _gaits(dataset, number, labels.gaits, names)
         found.append(replace(labels, gaits=gaits, gait_names=names))
         edited = own.edited if own is not None else np.zeros(len(clip), dtype=np.bool_)
-        labelled.append(Labelled(labels.contacts, labels.phase.reliable, edited))
+        left_out = own.left_out if own is not None else None
+        labelled.append(Labelled(labels.contacts, labels.phase.reliable, edited, left_out))
         if progress:
             progress((number + 1) / len(dataset))
     if not any(label.contacts.any() for label in found):

@@ -56,6 +56,7 @@ class Take:
         contacts: (frames, 4), columns as `contact_labels.CONTACT_POINTS`: where heels and balls themselves rest, for
             that is what is planted.
         grounds: the ground felt at each frame, one or more ways it may have been.
+        left_out: frames (frames,) that are not to be learned; None: all are.
     """
 
     clip: Clip
@@ -63,13 +64,14 @@ class Take:
     gaits: Array
     contacts: npt.NDArray[np.bool_]
     grounds: Sequence[Felt]
+    left_out: npt.NDArray[np.bool_] | None = None
 
     def mirrored(self) -> Take:
         """Left and right swapped; the phase half a turn on."""
         return Take(
             self.clip.mirrored(), Phase(self.phase.angle + np.pi, self.phase.reliable), self.gaits,
             self.contacts[:, [2, 3, 0, 1]],
-            [Felt(felt.heights[:, [0, 2, 1]], felt.reference) for felt in self.grounds],
+            [Felt(felt.heights[:, [0, 2, 1]], felt.reference) for felt in self.grounds], self.left_out,
         )  # fmt: skip
 
 
@@ -130,6 +132,9 @@ class PfnnData:
             _assemble(take, slice(end - len(take.clip), end), blocks, (frames, heights, offsets, phase))
         if like is None:
             weights = _drawn(frames, heights, blocks, len(gaits))
+            for take, end in zip(takes, ends, strict=True):
+                if take.left_out is not None:
+                    weights[end - len(take.clip) : end][torch.from_numpy(take.left_out)] = 0.0
             mean, scale = _fit(frames, blocks)
             height_mean, height_scale = heights.mean(dim=(0, 1)), heights.std(dim=(0, 1))
             height_scale = height_scale.clamp_min(max(0.5 * float(height_scale.mean()), 0.02))
@@ -247,7 +252,9 @@ def takes_of(
         ground = StanceGround.of(clip) if label.uneven else _level
         grounds = [felt_along(clip.root, clip.fps, ground), *(fits.felt(number) if fits is not None else ())]
         gaits = gait_weights(label.gaits, clip.fps, len(label.gait_names))
-        takes.append(Take(clip, label.phase, gaits, flat_contacts(clip, label.contacts), grounds))
+        own = dataset.labelled[number]
+        left_out = own.left_out if own is not None else None
+        takes.append(Take(clip, label.phase, gaits, flat_contacts(clip, label.contacts), grounds, left_out))
     return labels[0].gait_names, takes
 
 
