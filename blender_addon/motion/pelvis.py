@@ -68,16 +68,16 @@ class Leg:
 
 def body_ground(
     falls: Sequence[Footfalls], holds: Sequence[Foothold], frames: int, fps: float, cutoff: float,
-    stood: Sequence[Foothold | None] | None = None,
+    made_on: Sequence[Foothold | None] | None = None,
 ) -> Array:  # fmt: skip
     """Height of the ground that the body walks on (f,), metres, over that it was made on, low-passed at ``cutoff`` Hz.
 
     In the middle of a stand the body is over the foot; between those times each foot's ground goes straight from
-    one height to the next, so that it is a straight ramp on a slope walked evenly. Mean of the feet. ``stood``: what
-    the source stood on, where that was not level ground at height 0.
+    one height to the next, so that it is a straight ramp on a slope walked evenly. Mean of the feet. ``made_on``: the
+    ground that the source was made on, in the same places, where that was not level ground at height 0.
     """
     signals = []
-    for fall, hold, own in zip(falls, holds, stood or [None] * len(falls), strict=True):
+    for fall, hold, own in zip(falls, holds, made_on or [None] * len(falls), strict=True):
         if not fall.stands:
             continue
         heights = hold.heights if own is None else hold.heights - own.heights

@@ -74,7 +74,8 @@ def plant_feet(
     stood = [None if made_on is None else _stood(m, fall, made_on) for m, fall in zip(motions, falls, strict=True)]
     motions = [m if own is None else m.standing_on(own, fall)
                for m, fall, own in zip(motions, falls, stood, strict=True)]  # fmt: skip
-    ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff, stood)
+    below = [None if made_on is None else replace(hold, heights=made_on.height(hold.spots)) for hold in holds]
+    ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff, below)
     legs = [Leg.of(clip.world[0], motion) for motion in motions]
     targets = []
     for motion, fall, hold, leg, own in zip(motions, falls, holds, legs, stood, strict=True):
