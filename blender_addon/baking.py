@@ -262,8 +262,9 @@ def bake_errors(error: BakeError, keys: Clip, by_ik: bool, tolerance: Tolerance 
     """What Blender shows against what was asked for, judged by what this way to write can hold."""
     bounds = (_finest(keys), 1e-3)
     if by_ik:
-        # Blender's solver of limbs stops a few hundredths of a millimetre before its goal.
-        bounds = (max(bounds[0], 1e-4 * max(keys.skeleton.leg_length, 1.0)), 0.05)
+        # Blender's solver of limbs stops within a four-thousandth of a radian of its goal, hundredths of a millimetre.
+        share = 2e-4 if keys.skeleton.four_legged else 1e-4
+        bounds = (max(bounds[0], share * max(keys.skeleton.leg_length, 1.0)), 0.05)
     if tolerance is not None:
         bounds = (bounds[0] + tolerance.metres, bounds[1] + tolerance.degrees)
     return (

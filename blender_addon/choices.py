@@ -40,12 +40,12 @@ ROOT_MOTIONS = (
     ("HIPS", "Hips", "The hips carry the travel, the root bone stays"),
 )
 RIG_BONES = (
-    ("CONTROLS", "Controls", "Keys on the rig's FK controls: what an animator works on"),
+    ("CONTROLS", "Controls", "Keys on the rig's controls: what an animator works on"),
     ("DEFORM", "Deform bones", "Keys on the deform bones, their constraints switched off: for export"),
 )
 CONTROLS = (
     ("FK", "FK", "Key arms and legs bone by bone: the exact motion, twist included"),
-    ("IK", "IK", "Key feet, knee poles and hands: edit the walk by moving a foot. Standing feet have still keys"),
+    ("IK", "IK", "Key feet, paws, hands and poles: edit the walk by moving a foot. Standing feet have still keys"),
     ("BOTH", "Both", "Key both, switched to IK: turn the rig's IK/FK switch whenever you like, nothing jumps"),
 )
 KEYS = (

@@ -260,7 +260,7 @@ def controls_of(chosen: Any, armature: bpy.types.Object | None) -> Any:
     """Which controls of the limbs are keyed: the choice shows, and counts, on generated rigs alone."""
     from ..scene import rigify
 
-    if armature is None or chosen.rig_bones == "DEFORM" or not rigify.is_generated(armature.data.bones):
+    if armature is None or chosen.rig_bones == "DEFORM" or not rigify.has_controls(armature.data.bones):
         return "fk"
     return chosen.controls.lower()
 

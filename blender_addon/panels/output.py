@@ -27,7 +27,7 @@ class GAITSMITH_PT_output(Sidebar, bpy.types.Panel):
             _layer(column, chosen)
         column.prop(chosen, "root_motion")
         ob = common.chosen_armature(context)
-        if ob is not None and rigify.is_generated(ob.data.bones):
+        if ob is not None and rigify.has_controls(ob.data.bones):
             column.prop(chosen, "rig_bones")
             if chosen.rig_bones == "CONTROLS":
                 column.prop(chosen, "controls")

@@ -90,6 +90,23 @@ def add_strip(owner: bpy.types.ID, action: bpy.types.Action, name: str) -> str:
     return track.name
 
 
+def number_at(owner: bpy.types.ID, path: str) -> bool | int | float | None:
+    """The value of a property; None if it is no number or not there.
+
+    Custom properties whose values have names, such as Rigify's choice of a parent, resolve to the name: they are read
+    as they are stored.
+    """
+    try:
+        if path.endswith('"]'):
+            above, _, key = path[:-2].rpartition('["')
+            value = owner.path_resolve(above).get(key)
+        else:
+            value = owner.path_resolve(path)
+    except ValueError:
+        return None
+    return value if isinstance(value, bool | int | float) else None
+
+
 def set_output(render: bpy.types.RenderSettings, kind: str) -> None:
     """Set the kind of rendered output: ``PNG``, or ``FFMPEG`` for films (H.264 in MP4)."""
     image = render.image_settings

@@ -73,6 +73,17 @@ def make_control(ob: bpy.types.Object, name: str, joint: int, ride: int, locatio
     )  # fmt: skip
 
 
+def parent_number(ob: bpy.types.Object, carrier: str, wanted: str) -> int | None:
+    """The value of a parent switch that hangs a control on a bone; None where it offers none."""
+    bone = ob.pose.bones.get(carrier)
+    name = wanted.replace("DEF-", "ORG-", 1)
+    for constraint in bone.constraints if bone is not None else ():
+        for number, target in enumerate(getattr(constraint, "targets", ()), start=1):
+            if target.subtarget == name:
+                return number
+    return None
+
+
 def plain_controls(
     ob: bpy.types.Object, found: BoneMap, order: Sequence[str], parents: Mapping[str, str | None],
     number: Mapping[str, int],

@@ -16,13 +16,12 @@ from ..motion import rotations as rot
 from ..motion.ik import two_bones
 from ..motion.rotations import Array
 from ..motion.runs import runs
+from .paw_chains import Heel, Move, apply, inverse
 
 if TYPE_CHECKING:
     from .controls import Control
     from .rigs import Rig
 
-#: A rigid move from the rest pose in the armature's space: rotation (f, 4), translation (f, 3).
-Move = tuple[Array, Array]
 _STILL: Move = (rot.IDENTITY, np.zeros(3))
 #: The plane of a limb bent by less than these shares of its length is blended into that of the rest pose.
 _STRAIGHT = (0.0015, 0.006)
@@ -90,18 +89,111 @@ class Limb:
     controls: tuple[str, ...]
     fk: tuple[str, ...]
 
+    def carry(self, control: Control, moves: dict[int, Move], roll: Array | None) -> None:
+        """Once the foot's control has moved: the foot itself, and what carries the toes."""
+        if self.base is None or self.carrier is None or self.base != control.joint:
+            return
+        base = moves[self.base]
+        moves[self.end] = moves[self.carrier] = base
+        if self.roll is not None and roll is not None:
+            angle = angle_of(self.roll, roll)
+            moves[self.end] = compose(base, self.roll.move(angle))
+            moves[self.carrier] = compose(base, self.roll.move(np.minimum(angle, 0.0)))
+
+    def moves(
+        self, rig: Rig, moves: Sequence[Move], stands: Array, fps: float
+    ) -> tuple[dict[int, Move], dict[str, Array]]:
+        """See `limb_moves`; ``stands`` (f,): of its own foot."""
+        found = {self.pole[0]: pole_move(self, rig, moves)}
+        if self.base is None or self.carrier is None:
+            return found, {}
+        found[self.base] = found[self.carrier] = moves[self.end]
+        if self.roll is None or self.toe is None:
+            return found, {}
+        angle = _roll_angle(self.roll, moves[self.end], moves[self.toe], stands, fps)
+        base = compose(moves[self.end], inverse(self.roll.move(angle)))
+        found[self.base] = base
+        found[self.carrier] = compose(base, self.roll.move(np.minimum(angle, 0.0)))
+        return found, {self.roll.bone: angle}
+
+    def near(self, bone: str, joint: int | None) -> list[int]:
+        """See `IkRig.near`."""
+        near = [self.middle] if joint == self.ride else []
+        if bone in self.controls:
+            moved = (self.middle,) if self.controls[-1] == bone else (self.middle, self.end, self.toe)
+            near += [number for number in moved if number is not None]
+        return near
+
+
+@dataclass(frozen=True)
+class PawLimb:
+    """A leg of an animal, with a heel that turns by itself. Joints as in `Control`.
+
+    Attributes:
+        start, middle, end: hip, knee, hock; or shoulder, elbow, wrist.
+        paw: the joint below, about which the heel turns.
+        last: the joint that the foot's control moves: the paw's, or a hoof's below.
+        ride: the joint that the start hangs on.
+        pole: the number of its pole, and (3,) the pole's place at rest in the armature's units.
+        frame: the number of what carries the heel's control.
+        heel: how that moves.
+        controls: names of the controls: pole, foot, pastern's if there is one, heel's.
+        fk: names of the FK controls that are idle.
+    """
+
+    start: int
+    middle: int
+    end: int
+    paw: int
+    last: int
+    ride: int
+    pole: tuple[int, Array]
+    frame: int
+    heel: Heel
+    controls: tuple[str, ...]
+    fk: tuple[str, ...]
+    base: None = None
+    roll: None = None
+
+    def carry(self, control: Control, moves: dict[int, Move], roll: Array | None) -> None:
+        """Once pole and paw have moved: what carries the heel's control."""
+        del roll
+        if control.bone == self.controls[-2]:
+            self._carry(moves)
+
+    def _carry(self, moves: dict[int, Move]) -> None:
+        pole = apply(moves.get(self.pole[0], _STILL), self.pole[1])
+        moves[self.frame] = self.heel.move(moves[self.ride], moves[self.paw], pole)
+
+    def moves(
+        self, rig: Rig, moves: Sequence[Move], stands: Array, fps: float
+    ) -> tuple[dict[int, Move], dict[str, Array]]:
+        """See `limb_moves`."""
+        del stands, fps
+        found = {self.pole[0]: pole_move(self, rig, moves)}
+        self._carry(all_moves := dict(enumerate(moves)) | found)
+        return found | {self.frame: all_moves[self.frame]}, {}
+
+    def near(self, bone: str, joint: int | None) -> list[int]:
+        """See `IkRig.near`."""
+        near = [self.middle, self.end] if joint == self.ride or bone in self.controls else []
+        return near + ([self.paw] if bone in self.controls[1:-1] else [])
+
+
+AnyLimb = Limb | PawLimb
+
 
 @dataclass(frozen=True)
 class IkRig:
     """The limbs of a rig that are keyed by IK controls.
 
     Attributes:
-        limbs: left and right leg, then arms.
+        limbs: left and right leg, then arms; or an animal's legs in the order of its feet.
         extra: how many numbers are taken beyond joints and root.
         both: the idle FK controls get keys too.
     """
 
-    limbs: tuple[Limb, ...]
+    limbs: tuple[AnyLimb, ...]
     extra: int
     both: bool
 
@@ -116,6 +208,11 @@ class IkRig:
         return tuple(name for limb in self.limbs for name in limb.fk)
 
     @property
+    def turning_back(self) -> tuple[str, ...]:
+        """Names of controls that stand at the far end of their joint's bone: heels of paws, and pasterns."""
+        return tuple(name for limb in self.limbs if isinstance(limb, PawLimb) for name in limb.controls[2:])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the limbs' IK controls."""
         return tuple(name for limb in self.limbs for name in limb.controls)
@@ -125,16 +222,9 @@ class IkRig:
         return next((limb.roll for limb in self.limbs if limb.base is not None and limb.base == control.joint), None)
 
     def carry(self, control: Control, moves: dict[int, Move], roll: Array | None) -> None:
-        """Once a foot's control has moved: the foot itself, and what carries the toes."""
-        limb = next((limb for limb in self.limbs if limb.base is not None and limb.base == control.joint), None)
-        if limb is None or limb.carrier is None or limb.base is None:
-            return
-        base = moves[limb.base]
-        moves[limb.end] = moves[limb.carrier] = base
-        if limb.roll is not None and roll is not None:
-            angle = angle_of(limb.roll, roll)
-            moves[limb.end] = compose(base, limb.roll.move(angle))
-            moves[limb.carrier] = compose(base, limb.roll.move(np.minimum(angle, 0.0)))
+        """Once a control has moved: what it carries through IK."""
+        for limb in self.limbs:
+            limb.carry(control, moves, roll)
 
     def unrolled(self, control: Control, goal: Move, was: Array, now: Array) -> Move:
         """Where a foot's control belongs when its roll came out as ``now`` and not as ``was``."""
@@ -166,29 +256,13 @@ class IkRig:
         """
         near = np.zeros(count, dtype=bool)
         for limb in self.limbs:
-            if bone in limb.controls:
-                pole = limb.controls[-1] == bone
-                moved = (limb.middle,) if pole else (limb.middle, limb.end, limb.toe)
-                near[[number for number in moved if number is not None]] = True
-            if joint == limb.ride:
-                near[limb.middle] = True
+            near[limb.near(bone, joint)] = True
         return near
 
 
 def compose(one: Move, two: Move) -> Move:
     """The move that does ``two`` first."""
     return rot.mul(one[0], two[0]), rot.rotate(one[0], two[1]) + one[1]
-
-
-def inverse(move: Move) -> Move:
-    """The move that takes it back."""
-    turn = rot.inv(move[0])
-    return turn, -rot.rotate(turn, move[1])
-
-
-def apply(move: Move, point: Array) -> Array:
-    """Where a point goes."""
-    return np.asarray(rot.rotate(move[0], point) + move[1])
 
 
 def angle_of(roll: Roll, values: Array) -> Array:
@@ -208,26 +282,20 @@ def limb_moves(
         ik: the limbs.
         rig: the rig.
         moves: of every joint, in the armature's space and units.
-        contacts: (f, 2) which foot stands.
+        contacts: (f, feet) which foot stands.
         fps: frames a second.
     """
     found: dict[int, Move] = {}
     angles: dict[str, Array] = {}
     for number, limb in enumerate(ik.limbs):
-        found[limb.pole[0]] = _pole(limb, rig, moves)
-        if limb.base is None or limb.carrier is None:
-            continue
-        found[limb.base] = found[limb.carrier] = moves[limb.end]
-        if limb.roll is not None and limb.toe is not None:
-            angle = _roll_angle(limb.roll, moves[limb.end], moves[limb.toe], contacts[:, number], fps)
-            angles[limb.roll.bone] = angle
-            base = compose(moves[limb.end], inverse(limb.roll.move(angle)))
-            found[limb.base] = base
-            found[limb.carrier] = compose(base, limb.roll.move(np.minimum(angle, 0.0)))
+        # Arms do not ask what stands.
+        more, rolled = limb.moves(rig, moves, contacts[:, min(number, contacts.shape[1] - 1)], fps)
+        found |= more
+        angles |= rolled
     return found, angles
 
 
-def _pole(limb: Limb, rig: Rig, moves: Sequence[Move]) -> Move:
+def pole_move(limb: AnyLimb, rig: Rig, moves: Sequence[Move]) -> Move:
     """The pole ahead of knee or elbow, in the limb's own plane, as far away as at rest."""
     rest = rig.joints[1]
     start, middle, end = (apply(moves[joint], rest[joint]) for joint in (limb.start, limb.middle, limb.end))

@@ -12,6 +12,7 @@ import numpy as np
 from ..motion import rotations as rot
 from ..motion.errors import RigError
 from ..motion.rotations import Array
+from . import compat
 from . import keys as keyed
 from .channels import Channel, quaternions_of, rotation_channel
 
@@ -216,7 +217,7 @@ def hold(ob: bpy.types.Object, store: Any, path: str, value: float, group: Any, 
     """Set another property over the layer's frames alone; True where it was otherwise before."""
     curve = store.fcurves.find(path, index=0)
     if curve is None:
-        was = float(ob.path_resolve(path))
+        was = float(compat.number_at(ob, path) or 0.0)
         around = was, was
         curve = store.fcurves.new(path, index=0)
         curve.group = group

@@ -21,8 +21,8 @@ _AXES = "XYZ"
 def unlocked(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel]) -> tuple[list[Channel], tuple[str, ...]]:
     """The channels without what is locked, and what to tell about it.
 
-    Locked axes keep the value that they have now, as they do when an animator moves the bone. Deform bones of a
-    generated rig are all locked, against being moved by hand: keys on them are asked for expressly.
+    Locked axes keep the value that they have now, as they do when an animator moves the bone. Deform bones and helpers
+    of a generated rig are all locked, against being moved by hand: keys on them are asked for expressly.
 
     Raises:
         RigError: everything is locked.
@@ -32,7 +32,8 @@ def unlocked(ob: bpy.types.Object, rig: Rig, channels: Sequence[Channel]) -> tup
     found, said = [], []
     for channel in channels:
         owner = ob.pose.bones.get(channel.bone) if channel.bone else ob
-        locks = _locks(owner, channel.path) if owner is not None else (False, False, False)
+        helper = rig.kind.startswith("rigify") and channel.bone.startswith("MCH-")
+        locks = _locks(owner, channel.path) if owner is not None and not helper else (False, False, False)
         if owner is None or not any(locks):
             found.append(channel)
             continue

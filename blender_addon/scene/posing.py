@@ -143,11 +143,13 @@ class Poser:
             return rot.IDENTITY
         turn, shift = self.wanted_moves[control.bone]
         goal_head = rot.rotate(turn, control.rest[1]) + shift
-        tip = rot.rotate(turn, rest[children[0]]) + shift
+        # Heels of paws turn about the far end of their joint's bone.
+        joint = control.joint if self.ik is not None and control.bone in self.ik.turning_back else children[0]
+        tip = rot.rotate(turn, rest[joint]) + shift
         end = tip
         foot = next((foot for foot in skeleton.feet if foot.hip == control.joint), None)
         if foot is not None:
-            end = self._knee(foot.knee, foot.ankle, head, goal_head, tip)
+            end = self._knee(foot.knee, foot.chain[2] if foot.chain else foot.ankle, head, goal_head, tip)
         return rot.between(tip - goal_head, end - head)
 
     def _knee(self, knee: int, ankle: int, head: Array, goal_head: Array, tip: Array) -> Array:

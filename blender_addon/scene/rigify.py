@@ -76,6 +76,12 @@ def is_generated(bones: Mapping[str, object]) -> bool:
     return all(name in bones for name in ("root", "torso", "DEF-spine", "DEF-thigh.L", "thigh_fk.L", "ORG-spine"))
 
 
+def has_controls(bones: Mapping[str, object]) -> bool:
+    """Whether these are the bones of some generated Rigify rig, two-legged or four-legged: cheap enough for panels."""
+    names = bones.keys()
+    return "root" in bones and "torso" in bones and any(name.startswith("DEF-") for name in names)
+
+
 def probe(bone: str) -> str:
     """The bone that shows where a joint is turned.
 

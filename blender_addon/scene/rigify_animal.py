@@ -160,6 +160,18 @@ def carrier(bone: str, tree: Tree, bones: Mapping[str, str], own: str | None = N
     return None
 
 
+def derived(bone: str, ending: str) -> str:
+    """As Rigify names what it makes of a bone: the ending goes before the side."""
+    stem, dot, side = bone.rpartition(".")
+    return f"{stem}{ending}{dot}{side}"
+
+
+def helpers(bones: Mapping[str, str], tree: Tree) -> tuple[str, ...]:
+    """What carries the controls of paws and hooves: at rest, but where both FK and IK are keyed."""
+    ends = (f"MCH-{bone.removeprefix(_DEF)}" for role, bone in bones.items() if role.endswith(("_paw", "_hoof")))
+    return tuple(name for name in ends if name in tree)
+
+
 def _fk(bone: str) -> str:
     """The FK control of a spine's deform bone."""
     return bone.replace(f"{_DEF}spine", _FK, 1)
@@ -201,6 +213,5 @@ def _control(bone: str, role: str, tree: Tree) -> str:
     if role.startswith("spine"):
         return _fk(bone)
     plain = bone.removeprefix(_DEF)
-    stem, dot, side = plain.rpartition(".")
-    fk = f"{stem}_fk{dot}{side}"
+    fk = derived(plain, "_fk")
     return fk if fk in tree else plain

@@ -167,7 +167,9 @@ def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, defor
             handles = rigify.HANDLES
         keyed = {control.bone for control in controls}
         idle = tuple(handle.bone for handle in handles if handle.bone not in keyed) if deform else ()
-        fixed = rigify_animal.STILL if four else rigify.STILL
+        fixed = rigify.STILL
+        if four:
+            fixed = (*rigify_animal.STILL, *rigify_animal.helpers(found.bones, tree_above(ob)))
         still = tuple(name for name in (*fixed, *idle) if name in ob.data.bones)
     else:
         controls, still = plain_controls(ob, found, order, parents, number)

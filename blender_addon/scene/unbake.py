@@ -27,7 +27,7 @@ def capture(ob: bpy.types.Object, bones: Collection[str], paths: Iterable[str]) 
         "slot": compat.slot_name(ob), "tracks": [], "scene": [scene.frame_start, scene.frame_end],
         "bones": {name: _transform(ob.pose.bones[name]) for name in dict.fromkeys(bones) if name in ob.pose.bones},
         "object": _transform(ob) if "" in bones else {},
-        "values": {path: value for path in paths if (value := _value(ob, path)) is not None},
+        "values": {path: value for path in paths if (value := compat.number_at(ob, path)) is not None},
     }  # fmt: skip
 
 
@@ -129,14 +129,6 @@ def _set_transform(thing: Any, kept: dict[str, list[float]]) -> None:
     for part, values in kept.items():
         if list(getattr(thing, part)) != values:
             setattr(thing, part, values)
-
-
-def _value(ob: bpy.types.Object, path: str) -> Any:
-    try:
-        value = ob.path_resolve(path)
-    except ValueError:
-        return None
-    return value if isinstance(value, bool | int | float) else None
 
 
 def _set_value(ob: bpy.types.Object, path: str, value: Any) -> None:

@@ -18,6 +18,7 @@ from blender_addon.operators.bake import BakeRun
 from blender_addon.scene import compat
 from tests import synthetic
 from tests.addon.fake_layout import FakeLayout
+from tools import rig_truths
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +259,19 @@ def test_reduced_keys_are_fewer_and_said_so(scene) -> None:
 def test_limbs_by_ik_count_on_generated_rigs_alone(scene) -> None:
     scene.controls = "IK"
     assert bpy.ops.gaitsmith.bake() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("kind", ["wolf", "cat", "horse"])
+def test_the_choice_of_controls_shows_and_counts_for_rigifys_animals(scene, kind) -> None:
+    ob = rig_truths.open_rigify(kind, True)
+    chosen = bpy.context.scene.gaitsmith
+    chosen.armature, chosen.controls = ob, "BOTH"
+    layout = FakeLayout()
+    bpy.types.GAITSMITH_PT_output.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert {"rig_bones", "controls"} <= set(layout.names("prop"))
+    assert request.controls_of(chosen, ob) == "both"
+    chosen.rig_bones = "DEFORM"
+    assert request.controls_of(chosen, ob) == "fk"
 
 
 def test_landings_and_lifts_are_marked(scene) -> None:
