@@ -185,7 +185,7 @@ class WindowTask:
         return self._known[length]
 
     def _frame(self, data: MannData, rows: Tensor, walked: Walked) -> tuple[Walked, Tensor, Tensor]:
-        """One frame on from the frames ``rows``; the first four loss terms, and the error of the outputs, normalised."""
+        """One frame on from the frames ``rows``; four of the loss terms; the error of the outputs, normalised."""
         answer = self.network(walked.inputs)
         outputs = answer * self._out_scale + self._out_mean
         places = data.outputs.slices
