@@ -16,7 +16,7 @@ from .foothold import Foothold
 from .pelvis import body_ground
 from .rotations import UP, Array
 from .skeleton import Skeleton
-from .turning import NECK
+from .turning import NECK, TAIL
 
 #: Part of the ground's tilt from side to side that the trunk takes, and how far it rolls at most, radians. Animals
 #: keep upright across a slope: the legs uphill bend.
@@ -25,6 +25,8 @@ _ROLL, _MOST_ROLL = 0.3, np.radians(7.0)
 _ROLL_CUTOFF = 0.5
 #: Part of the trunk's tilt that neck and head do not follow.
 _HEAD_LEVEL = 0.7
+#: The same for tails: they would drag over the steps behind.
+_TAIL_LEVEL = 0.5
 #: A trunk pitches no further than this, radians.
 _STEEPEST = np.radians(50.0)
 #: Part of the ground's rise ahead by which legs lean back from the upright, and how far at most, radians: upright, a
@@ -88,7 +90,10 @@ def carried(clip: Clip, ride: Ride) -> Clip:
     raised = middle + 0.5 * (ride.hind + ride.fore)[:, None] * UP
     rotations = np.array(clip.rotations)
     rotations[:, 0] = rot.mul(turn, rotations[:, 0])
-    _level_head(skeleton, rotations, clip.world[1], turn)
+    neck = [skeleton.index(role) for role in (*NECK, "head") if skeleton.has(role)]
+    tail = [skeleton.index(role) for role in TAIL if skeleton.has(role)]
+    _level(skeleton, rotations, clip.world[1], turn, sorted(neck), _HEAD_LEVEL)
+    _level(skeleton, rotations, clip.world[1], turn, sorted(tail), _TAIL_LEVEL)
     return replace(clip, hips=raised + rot.rotate(turn, clip.hips - middle), rotations=rotations)
 
 
@@ -105,10 +110,11 @@ def ahead_uphill(clip: Clip, ride: Ride, cutoff: float) -> Array:
     return np.asarray((shift / np.maximum(length, 1e-9))[:, None] * line)
 
 
-def _level_head(skeleton: Skeleton, rotations: Array, world: Array, turn: Array) -> None:
-    """Turn the neck's joints back (f, b, 4), in place, each by its share, so that the head keeps most of its tilt."""
-    joints = sorted(skeleton.index(role) for role in (*NECK, "head") if skeleton.has(role))
-    back = -_HEAD_LEVEL * rot.log(turn)
+def _level(
+    skeleton: Skeleton, rotations: Array, world: Array, turn: Array, joints: Sequence[int], share: float
+) -> None:
+    """Turn a chain's joints back (f, b, 4), in place, each by its part, so that its end keeps ``share`` of its tilt."""
+    back = -share * rot.log(turn)
     before = np.broadcast_to(rot.IDENTITY, turn.shape)
     for number, joint in enumerate(joints, start=1):
         own = rot.exp(back * (number / len(joints)))

@@ -13,7 +13,7 @@ from .rotations import Array
 from .runs import runs
 
 #: Metres by which a swinging paw gives way to spare its joints one rad/s^2 of acceleration.
-_GIVE = 1e-3
+_GIVE = 1.5e-3
 #: So many metres for each radian it gives at least, however straight the leg.
 _LEAST_LEVER = 0.01
 #: Joints that are calmed: those that follow the leg's first.

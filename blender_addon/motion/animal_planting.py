@@ -35,7 +35,7 @@ _CLIMB = 0.0
 _ROLLS = 3
 #: A leg is stretched to this share of its greatest reach, or as far as the source's was: nearer to straight its joints
 #: snap where it leaves the ground.
-_STRETCH = 0.94
+_STRETCH = 0.93
 
 
 def plant_animal(clip: Clip, terrain: Terrain, settings: PlantSettings) -> Planted:
@@ -110,7 +110,7 @@ def _stance(clip: Clip, terrain: Terrain, settings: PlantSettings, limbs: Sequen
         off = per_stand(len(clip), fall.stands, hold.spots - ahead) - motion.ball[:, :2]
         target = replace(target, lock_offset=np.where(target.contact, np.linalg.norm(off, axis=1), 0.0))
         target = bend_up(target, motion) if limb.end >= 0 else target
-        target = touch_ground(target, motion, fall, terrain, clip.fps)
+        target = touch_ground(target, motion, fall, terrain, clip.fps, stiff=True)
         targets.append(clear_swings(
             target, motion, fall, terrain, settings.step_height, settings.clearance, settings.least_clearance
         ))  # fmt: skip

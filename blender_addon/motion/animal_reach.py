@@ -16,14 +16,14 @@ from .rotations import Array
 from .runs import runs
 
 #: Window of a girdle's drop to each side, seconds.
-_DROP_WINDOW = 0.15
+_DROP_WINDOW = 0.18
 #: Part of a girdle's drop that the other one follows, and of its reach that a swinging leg goes without.
 _TOGETHER, _SWING_GIVES = 0.4, 0.08
 #: A standing leg is folded to this part of its greatest reach, and less only where the ground leaves no choice.
 _FOLDED = 0.52
 #: A swinging leg is folded to about this part of its greatest reach; softly, over so much of that length; fully so only
 #: this far into the swing.
-_SWING_FOLD, _SOFT, _RAMP = 0.55, 0.15, 0.3
+_SWING_FOLD, _SOFT, _RAMP = 0.6, 0.15, 0.3
 #: Most of a stand that is cut off at either end, and so many seconds.
 _CUT, _LONGEST_CUT = 0.4, 0.3
 #: A stand is cut rather than its girdle pulled down by more than this part of the leg's greatest reach.

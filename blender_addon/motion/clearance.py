@@ -166,12 +166,17 @@ def lay_toes(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: 
     return _raise_toes(target, motion, laid)
 
 
-def touch_ground(target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, fps: float) -> FootTarget:
-    """Let a standing foot touch the ground where the source's floats over it or sinks heel or ball into it."""
+def touch_ground(
+    target: FootTarget, motion: FootMotion, falls: Footfalls, terrain: Terrain, fps: float, stiff: bool = False
+) -> FootTarget:
+    """Let a standing foot touch the ground where the source's floats over it or sinks heel or ball into it.
+
+    Or the tip of its toes, if these are ``stiff``, as paws are.
+    """
     points = sole_points(motion.shape, target.ball, target.rotation, target.toe_turn)
     height = points[..., 2] - terrain.height(points[..., :2])
     height[:, 0] = _off_the_riser(points, height[:, 0], terrain)
-    sunk = soft_positive(-height[:, :2].min(axis=1) - _SINK, 0.002)
+    sunk = soft_positive(-height[:, : 3 if stiff else 2].min(axis=1) - _SINK, 0.002)
     hovers = soft_positive(height.min(axis=1) - _FLOAT, 0.004)
     shift = bridge((sunk - hovers)[:, None], falls.stands, fps)
     # A heel that turns over an edge is all at once a hand's breadth over or in the ground: a foot takes its time.
