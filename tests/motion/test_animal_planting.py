@@ -12,13 +12,17 @@ from blender_addon.motion import metrics_feet as feet
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.animal import contact_points, girdles
 from blender_addon.motion.animal_limbs import limbs_of
+from blender_addon.motion.animal_reach import ended
 from blender_addon.motion.bridging import minimum_jerk
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.contacts import with_contacts
 from blender_addon.motion.correction import correct_path
+from blender_addon.motion.feet import FootTarget, sole_points
 from blender_addon.motion.limb_ik import bends
+from blender_addon.motion.paws import bend_up, paw_motions, share_of_swing
 from blender_addon.motion.planting import plant_feet
 from blender_addon.motion.proportions import sized
+from blender_addon.motion.runs import runs
 from blender_addon.motion.settle import settle
 from blender_addon.motion.terrain import FlatGround, HeightField, Terrain
 from tests.animal_walks import animal_walk
@@ -178,3 +182,103 @@ def test_contacts_of_paws_are_found_from_the_motion(name: str) -> None:
     source = animal_walk(name, stride=0.6 if name != "fox" else 1.0)
     found = with_contacts(replace(source, contacts=np.zeros_like(source.contacts))).contacts
     assert (found == source.contacts)[30:-30].mean() > 0.9
+
+
+def stand_middles(clip: Clip) -> np.ndarray:
+    """How far each foot stands ahead of its leg's top in the middle of its stands (stands,), metres; all feet."""
+    points = contact_points(clip.skeleton, *clip.world)
+    found = []
+    for leg, foot in enumerate(clip.skeleton.feet):
+        for first, last in runs(clip.contacts[:, leg]):
+            if first > 120 and last < len(clip) - 120:
+                middle = (first + last) // 2
+                way = points[middle, leg] - clip.world[0][middle, foot.hip]
+                found.append(float(way[:2] @ rot.direction_of_yaw(clip.root[middle, 2])))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("degrees", [15.0, -15.0])
+def test_feet_go_ahead_uphill_and_stay_behind_downhill_under_a_body_that_keeps_its_way(degrees: float) -> None:
+    source = animal_walk()
+    ground = HeightField.from_function(courses.slope(degrees), (-6, -12, 6, 4), 0.25)
+    clip = plant_feet(source, ground).clip
+    # A leg square to the ground would stand its length times tan(15) ahead.
+    square = np.tan(np.radians(degrees)) * source.skeleton.leg_length
+    moved = np.mean(stand_middles(clip)) - np.mean(stand_middles(source))
+    assert 0.4 < moved / square < 0.9
+    middles = [0.5 * np.add(*girdles(of.skeleton, of.world[0])) for of in (clip, source)]
+    # But for shoulders that swing with their blades.
+    assert np.abs(middles[0] - middles[1])[:, :2].max() < 0.01
+
+
+def test_the_lock_of_a_foot_that_a_slope_puts_ahead_counts_only_what_the_lock_moved() -> None:
+    source = animal_walk()
+    assert np.allclose(plant_feet(source, field("slope_up")).lock_offset, plant_feet(source).lock_offset, atol=2e-3)
+
+
+def test_a_trunk_comes_down_little_on_slopes() -> None:
+    source = animal_walk()
+    for name in ("slope_up", "slope_down", "slope_across"):
+        assert plant_feet(source, field(name)).pelvis_drop.max() < 0.11 * source.skeleton.leg_length
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_every_girdle_keeps_a_standing_foot_in_a_walk(name: str) -> None:
+    planted = plant_feet(animal_walk(speed=0.5 if name == "stairs" else 0.8), field(name))
+    assert np.all(planted.contacts[:, :2].any(axis=1)) and np.all(planted.contacts[:, 2:].any(axis=1))
+
+
+def test_a_stand_out_of_reach_is_ended_where_its_foot_would_slip() -> None:
+    contacts = np.ones((20, 4), dtype=bool)
+    contacts[[0, 19]] = False
+    slips = np.zeros_like(contacts)
+    slips[16, 0] = slips[3, 1] = slips[[3, 16], 2] = True
+    held = ended(contacts, slips)
+    assert [runs(held[:, leg]) for leg in range(4)] == [[(1, 16)], [(4, 19)], [(4, 16)], [(1, 19)]]
+    whole = np.ones((20, 4), dtype=bool)
+    assert np.array_equal(ended(whole, slips), whole), "where the clip begins or ends a foot stays"
+
+
+def test_feet_never_slide_even_where_no_leg_can_reach() -> None:
+    steep = HeightField.from_function(courses.stairs(0.24, 0.30), (-6.0, -12.0, 6.0, 4.0), 0.01)
+    planted = plant_feet(animal_walk(speed=0.9), steep)
+    assert feet.slides(planted.clip).worst()[0] < 3e-3 * planted.clip.skeleton.leg_length
+
+
+@pytest.mark.parametrize("ground", ["flat", "slope_up", "slope_down", "slope_across", "noise"])
+def test_a_pad_that_turns_with_its_leg_rolls_over_its_lowest_point(ground: str) -> None:
+    planted = plant_feet(animal_walk("wolf_without_paws", stride=0.6), field(ground))
+    lowest = feet.sole_heights(planted.clip, field(ground)).min(axis=-1)[planted.contacts]
+    assert np.percentile(-lowest, 95) < 0.003 and np.percentile(lowest, 95) < 0.002
+
+
+def test_long_paws_bend_up_in_their_swings_rather_than_lift_the_leg() -> None:
+    source = animal_walk()
+    motion = paw_motions(source)[2]
+    long = replace(motion.shape, foot=replace(motion.shape.foot, tip=motion.shape.ball + 0.2 * motion.shape.ahead))
+    hanging = rot.mul(rot.exp(rot.rotate(motion.rotation, long.left) * 0.6 * swing_share(source)), motion.rotation)
+    motion = replace(motion, shape=long, rotation=hanging, toe_rotation=hanging)
+    target = FootTarget(motion.ball, hanging, hanging, np.zeros(len(source)), np.zeros(len(source)),
+                        source.contacts[:, 2])  # fmt: skip
+    before = sole_points(long, target.ball, target.rotation, target.toe_turn)
+    bent = bend_up(target, motion)
+    after = sole_points(long, bent.ball, bent.rotation, bent.toe_turn)
+    assert before[:, 2, 2].min() < -0.06 and after[:, 2, 2].min() > -0.02
+    assert np.allclose(after[:, 1], before[:, 1], atol=1e-9), "the point that bears stays"
+    stands = target.contact
+    assert np.allclose(after[stands], before[stands], atol=1e-9)
+
+
+def swing_share(clip: Clip) -> np.ndarray:
+    """0 where the left fore foot stands (f, 1), 1 in its swings, smooth."""
+    return share_of_swing(clip.contacts[:, 2], 0.3)[:, None]
+
+
+def test_tails_stay_off_the_steps_behind() -> None:
+    source = animal_walk(speed=0.5)
+    terrain = field("stairs")
+    clip = plant_feet(source, terrain).clip
+    tip = max(source.skeleton.index(role) for role in source.skeleton.roles if role.startswith("tail"))
+    heights = [of.world[0][:, tip, 2] for of in (clip, source)]
+    above = heights[0] - terrain.height(clip.world[0][:, tip, :2])
+    assert above.min() > 0.35 * heights[1].min()
