@@ -12,7 +12,7 @@ PYTHON  ?= $(shell tools/find_python.sh 3.11 3.13)
 RUN     := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench check pack zip clean distclean system env env-test env-train env-tools
+.PHONY: help demo test bench check pack pack-animal zip clean distclean system env env-test env-train env-tools
 
 help:
 	@echo "make demo    bake the shipped pack along an S curve over hills and stairs: demo/walk.blend, .png, .mp4"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench   measure and print the figures of the README"
 	@echo "make check   lint, types, and the rules of the house"
 	@echo "make pack    rebuild the shipped pack from the raw takes (DATA=folder; needs torch: Python 3.11)"
+	@echo "make pack-animal  rebuild the shipped animal's pack: generate its motion, train (needs torch)"
 	@echo "make zip     build the extension for this platform: dist/"
 	@echo "make clean   remove what was made, but not the environments (distclean: these too)"
 
@@ -55,6 +56,11 @@ pack: env-train
 	$(RUN) -m blender_addon ingest --recipe training/recipes/biped.toml --data "$(DATA)" --out $(DATASET)
 	$(RUN) -m training train lmm $(DATASET) --out blender_addon/packs/biped-lmm --title "Biped" $(TRAIN)
 	$(RUN) -m training evaluate blender_addon/packs/biped-lmm $(DATASET)
+
+pack-animal: env-train
+	$(RUN) -m training gaits --out build/fox-dataset --minutes 84 --seed 1
+	$(RUN) -m training train mann build/fox-dataset --out blender_addon/packs/quadruped-mann --title "Quadruped" $(TRAIN)
+	$(RUN) -m training evaluate blender_addon/packs/quadruped-mann build/fox-dataset
 
 zip: env
 	$(RUN) tools/stage_extension.py --out dist
