@@ -6,7 +6,6 @@ root space, not of the parents': errors do not add up along a chain, and feet ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -198,9 +197,3 @@ def rotations_of(axes: Array) -> Array:
 def pose_columns(layout: Layout) -> slice:
     """Where the pose lies in an input or an output."""
     return slice(layout.slices[POSE_BLOCKS[0]].start, layout.slices[POSE_BLOCKS[-1]].stop)
-
-
-def index_actions(names: Sequence[str], actions: Sequence[str], labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Labels given as indices into ``names`` as indices into ``actions``, which must hold all names that are used."""
-    table = np.array([list(actions).index(name) if name in actions else -1 for name in names], dtype=np.int64)
-    return table[labels]
