@@ -12,6 +12,7 @@ import numpy as np
 
 from blender_addon.motion.animal import LEGS, leg_roles
 from blender_addon.motion.gait_analysis.cycles import Cycle, check_points
+from blender_addon.scene.compat import action_curves
 from blender_addon.scene.importers import ImportOptions, visit
 from blender_addon.scene.read_actions import actions_for
 from blender_addon.scene.rigs import guess_map
@@ -123,7 +124,8 @@ def read(data: Path, file: str) -> Iterator[tuple[str, Keyed]]:
         height = withers if withers > 1.05 * shoulders else _WITHERS * shoulders
         for action in actions_for(armature):
             places, fps = _places(armature, action)
-            yield action.name.split("|")[-1], Keyed(
+            # Blender 4.2 adds the armature's name to the action's.
+            yield action.name.split("|")[-1].removesuffix(f"_{armature.name}"), Keyed(
                 fps, unit * places[:, feet], unit * places[:, tops], unit * top_height, unit * height
             )
 
@@ -161,7 +163,7 @@ def _places(armature: Any, action: Any) -> tuple[np.ndarray, float]:
     animation.action = action
     if hasattr(action, "slots") and action.slots:
         animation.action_slot = action.slots[0]
-    times = {round(float(key.co[0])) for curve in action.fcurves for key in curve.keyframe_points}
+    times = {round(float(key.co[0])) for curve in action_curves(action) for key in curve.keyframe_points}
     step = max(int(np.median(np.diff(sorted(times)))), 1) if len(times) > 2 else 1
     first, last = (round(edge) for edge in action.frame_range)
     found = []
