@@ -12,7 +12,7 @@ from .dataset import ACTIONS
 from .filters import derivative, lowpass
 from .gait_analysis.classify import GAIT_LABELS, label_gaits
 from .rotations import Array
-from .runs import runs
+from .runs import carried_over, runs
 from .skeleton import Skeleton
 
 #: Root speeds in m/s: below the first a character stands, above the second it runs
@@ -50,7 +50,7 @@ def label_actions(clip: Clip) -> npt.NDArray[np.int64]:
     running = (speed > SLOWEST_RUN) & (((none > 0.1) & (double < 0.05)) | (speed > SURELY_RUN))
     labels = np.where(running, ACTIONS.index("run"), ACTIONS.index("walk"))
     labels[speed < STAND_SPEED] = ACTIONS.index("stand")
-    return _without_short(labels, round(0.2 * clip.fps))
+    return carried_over(labels, round(0.2 * clip.fps))
 
 
 def feet_down(clip: Clip) -> BoolArray:
@@ -145,12 +145,3 @@ def _share(states: BoolArray, window: int) -> Array:
     frame = np.arange(len(states))
     first, last = np.maximum(frame - window, 0), np.minimum(frame + window + 1, len(states))
     return np.asarray((total[last] - total[first]) / (last - first))
-
-
-def _without_short(labels: npt.NDArray[np.int64], shortest: int) -> npt.NDArray[np.int64]:
-    labels = np.array(labels, dtype=np.int64)
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [len(labels)]])
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
-        if last - first < shortest and first > 0:
-            labels[first:last] = labels[first - 1]
-    return labels

@@ -34,7 +34,7 @@ from .mann_features import (
     rotations_of,
 )
 from .packs import Pack
-from .poses import Poses
+from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
 
 Float32 = npt.NDArray[np.float32]
@@ -161,13 +161,13 @@ class Mann:
         steps: list[Array] = []
         for frame in range(self.stride):
             shown.append(state)
-            here = _relative(origin, state.trail.roots[:, -1])
+            here = relative_root(origin, state.trail.roots[:, -1])
             state, step = self._frame(state, wanted.after(frame / self.fps), here, back)
             steps.append(step)
         poses = self._poses([*shown, state], np.stack(steps, axis=1))
         count = len(origin)
         none = np.zeros(count, dtype=np.bool_)
-        return state, Chunk(poses, _first_two(poses), none, np.full((count, self.stride), -1, dtype=np.int64))
+        return state, Chunk(poses, poses.first_two(), none, np.full((count, self.stride), -1, dtype=np.int64))
 
     def _begin(self, chosen: npt.NDArray[np.int64]) -> MannState:
         inputs = self._starts[chosen]
@@ -222,15 +222,3 @@ class Mann:
         contacts = np.clip(np.stack([state.contacts for state in states[:-1]], axis=1), 0.0, 1.0)
         rotations = self.skeleton.local_rotations(rotations_of(axes[:, :-1]))
         return Poses(pose[:, :-1, :3], rotations, steps, np.where(speed < self._fastest_foot, contacts, 0.0))
-
-
-def _relative(origin: Array, root: Array) -> Array:
-    """``root`` (c, 3) as seen from ``origin`` (c, 3)."""
-    away = rot.rotate_2d(-origin[:, 2], root[:, :2] - origin[:, :2])
-    return np.concatenate([away, root[:, 2:] - origin[:, 2:]], axis=1)
-
-
-def _first_two(poses: Poses) -> Poses:
-    """What the motion would have been: itself, since it never jumps."""
-    rows = np.minimum(np.arange(2), poses.hips.shape[1] - 1)
-    return Poses(poses.hips[:, rows], poses.rotations[:, rows], poses.root_step[:, rows], poses.contacts[:, rows])

@@ -36,7 +36,7 @@ from .pfnn_features import (
 )
 from .phase_function import CONTROL_POINTS, spline_coefficients
 from .phase_tables import PhaseTables
-from .poses import Poses
+from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
 
 Float32 = npt.NDArray[np.float32]
@@ -163,13 +163,13 @@ class Pfnn:
         origin = state.trail.roots[:, -1]
         made: list[_Frame] = []
         for frame in range(self.stride):
-            here = _relative(origin, state.trail.roots[:, -1])
+            here = relative_root(origin, state.trail.roots[:, -1])
             state, found = self._frame(state, wanted.after(frame / self.fps), here, wish.ground)
             made.append(found)
         poses = self._poses(made)
         count = len(origin)
         none = np.zeros(count, dtype=np.bool_)
-        return state, Chunk(poses, _first_two(poses), none, np.full((count, self.stride), -1, dtype=np.int64))
+        return state, Chunk(poses, poses.first_two(), none, np.full((count, self.stride), -1, dtype=np.int64))
 
     def _begin(self, chosen: npt.NDArray[np.int64]) -> PfnnState:
         inputs = self._starts[chosen]
@@ -269,15 +269,3 @@ class _Frame:
 def _onto(points: Array, root: Array) -> Array:
     """Points (c, n, 2) as seen from ``root`` (c, 3), in the space in which that is given."""
     return rot.rotate_2d(root[:, None, 2], points) + root[:, None, :2]
-
-
-def _relative(origin: Array, root: Array) -> Array:
-    """``root`` (c, 3) as seen from ``origin`` (c, 3)."""
-    away = rot.rotate_2d(-origin[:, 2], root[:, :2] - origin[:, :2])
-    return np.concatenate([away, root[:, 2:] - origin[:, 2:]], axis=1)
-
-
-def _first_two(poses: Poses) -> Poses:
-    """What the motion would have been: itself, since it never jumps."""
-    rows = np.minimum(np.arange(2), poses.hips.shape[1] - 1)
-    return Poses(poses.hips[:, rows], poses.rotations[:, rows], poses.root_step[:, rows], poses.contacts[:, rows])

@@ -49,6 +49,11 @@ class Poses:
     root_step: Array
     contacts: Array
 
+    def first_two(self) -> Poses:
+        """The first two frames of (c, frames, ...): what a motion that never jumps would have been, itself."""
+        rows = np.minimum(np.arange(2), self.hips.shape[1] - 1)
+        return Poses(self.hips[:, rows], self.rotations[:, rows], self.root_step[:, rows], self.contacts[:, rows])
+
 
 def clip_poses(clip: Clip) -> Poses:
     """The clip's frames in root space (frames, ...); the last step repeats the one before."""
@@ -63,6 +68,12 @@ def clip_poses(clip: Clip) -> Poses:
         step[:-1, 2] = delta[:, 2]
         step[-1] = step[-2]
     return Poses(rot.rotate(turn, clip.hips - base), rotations, step, clip.contacts.astype(np.float64))
+
+
+def relative_root(origin: Array, root: Array) -> Array:
+    """``root`` (c, 3) x, y, yaw as seen from ``origin`` (c, 3); the yaw is not wrapped."""
+    away = rot.rotate_2d(-origin[:, 2], root[:, :2] - origin[:, :2])
+    return np.concatenate([away, root[:, 2:] - origin[:, 2:]], axis=1)
 
 
 def relative_trajectory(root: Array, future: Array) -> tuple[Array, Array]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.animal import contact_points, girdles, shoulder_height, trunk_ends
 from blender_addon.motion.animal_limbs import limbs_of
+from blender_addon.motion.bridging import minimum_jerk
 from blender_addon.motion.gait_model.actions.postures import drawn, mirrored, variants
-from blender_addon.motion.gait_model.actions.windows import rests_of, smooth
+from blender_addon.motion.gait_model.actions.windows import rests_of
 from blender_addon.motion.gait_model.labels import ACTIONS, frame_actions
 from blender_addon.motion.gait_model.perform import perform
 from blender_addon.motion.gait_model.settings import GaitSettings
@@ -260,5 +261,5 @@ def test_labels_name_the_gait_that_is_made_and_the_plans_rests():
 @settings(max_examples=50, deadline=None)
 def test_easing_rises_from_nought_to_one(a, b):
     low, high = min(a, b), max(a, b)
-    assert -1e-12 <= smooth(np.array(low)) <= smooth(np.array(high)) + 1e-12 <= 1.0 + 2e-12
-    assert smooth(np.array(1.0 - low)) == pytest.approx(1.0 - smooth(np.array(low)))
+    assert -1e-12 <= minimum_jerk(np.array(low)) <= minimum_jerk(np.array(high)) + 1e-12 <= 1.0 + 2e-12
+    assert minimum_jerk(np.array(1.0 - low)) == pytest.approx(1.0 - minimum_jerk(np.array(low)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bridging import minimum_jerk
 from ..rotations import Array
 
 
@@ -42,6 +43,6 @@ def glances(frames: int, fps: float, rng: np.random.Generator, every: float = 2.
     time = np.arange(frames) / fps
     out = np.zeros(frames)
     for begin, before, after in zip(starts, goals[:-1], goals[1:], strict=True):
-        part = np.clip((time - begin) / (0.8 + 1.2 * abs(after - before)), 0.0, 1.0)
-        out += (after - before) * part**3 * (10.0 + part * (6.0 * part - 15.0))
+        part = (time - begin) / (0.8 + 1.2 * abs(after - before))
+        out += (after - before) * minimum_jerk(part)
     return out

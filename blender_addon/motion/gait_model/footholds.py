@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from .. import rotations as rot
 from ..animal import LEGS
+from ..bridging import minimum_jerk
 from ..rotations import Array
 from .body import Body
 from .course import Course
@@ -224,13 +225,7 @@ def _walk(
     out.yaw[air, leg] += moved * going[:, 2]
     out.position[air, leg, 2] = height[of] * _bump(way, 0.0, _HIGHEST, 1.0)
     out.contact[air, leg] = False
-    out.air[air, leg] = _smooth(way / _AIRBORNE) * _smooth((1.0 - way) / _AIRBORNE)
-
-
-def _smooth(x: Array) -> Array:
-    """Minimum-jerk way from 0 to 1."""
-    x = np.clip(x, 0.0, 1.0)
-    return np.asarray(x * x * x * (10.0 + x * (6.0 * x - 15.0)))
+    out.air[air, leg] = minimum_jerk(way / _AIRBORNE) * minimum_jerk((1.0 - way) / _AIRBORNE)
 
 
 def _eased(x: Array, ramp: Array) -> Array:
@@ -244,4 +239,4 @@ def _eased(x: Array, ramp: Array) -> Array:
 
 def _bump(x: Array, begin: Array | float, top: float, end: float) -> Array:
     """From 0 at ``begin`` to 1 at ``top`` and back to 0 at ``end``, minimum jerk each way."""
-    return np.where(x < top, _smooth((x - begin) / (top - begin)), _smooth((end - x) / (end - top)))
+    return np.where(x < top, minimum_jerk((x - begin) / (top - begin)), minimum_jerk((end - x) / (end - top)))

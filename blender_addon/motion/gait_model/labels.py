@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ..animal import shoulder_height
 from ..gait_names import GAITS
 from ..plan import Plan
-from ..runs import runs
+from ..runs import carried_over, runs
 from ..schedule import JUMP, STAND
 from ..skeleton import Skeleton
 from .table import build_of, gaits_along, load_table
@@ -39,21 +39,7 @@ def frame_actions(plan: Plan, skeleton: Skeleton) -> tuple[tuple[str, ...], npt.
     resting = np.array([name in _OTHER for name in plan.actions])[plan.action]
     shortest = round(_SHORTEST * float(np.sqrt(height / 0.6)) * plan.fps)
     for number, (first, last) in enumerate(runs(~resting)):
-        made[first:last] = _without_short(made[first:last], shortest, keep_first=number == 0)
+        made[first:last] = carried_over(made[first:last], shortest, keep_first=number == 0)
     gait = np.array([ACTIONS.index(name) for name in GAITS])[made]
     other = np.array([ACTIONS.index(_OTHER.get(name, STAND)) for name in plan.actions])[plan.action]
     return ACTIONS, np.where(resting, other, gait).astype(np.int64)
-
-
-def _without_short(labels: npt.NDArray[np.int64], shortest: int, keep_first: bool) -> npt.NDArray[np.int64]:
-    """Labels (f,) whose short runs became the one before; a first one that is not kept what follows."""
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [len(labels)]]).tolist()
-    out = np.array(labels)
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
-        if last - first >= shortest:
-            continue
-        if first > 0:
-            out[first:last] = out[first - 1]
-        elif last < len(labels) and not keep_first:
-            out[first:last] = labels[last]
-    return out

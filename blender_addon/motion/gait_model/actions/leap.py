@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...bridging import minimum_jerk
 from ...limb_ik import Hinges, solve_chain
 from ...plan import Plan
 from ...rotations import Array
@@ -20,7 +21,6 @@ from ..settings import GaitSettings
 from ..table import GRAVITY
 from ..timing import Swing, Timing
 from ..trunk import Girdles
-from .windows import smooth
 
 #: A leap's label begins so many seconds before its mark and ends so many after: see `plan`.
 _BEFORE, _AFTER = 0.35, 0.75
@@ -123,7 +123,7 @@ class Leaps:
                 part = (frames - swing.lift) / (swing.land - swing.lift)
                 tuck = leap.style.tuck[0 if leg >= 2 else 1] * self._body.height
                 top = 0.42 if leg >= 2 else 0.5
-                bump = np.where(part < top, smooth(part / top), smooth((1.0 - part) / (1.0 - top)))
+                bump = np.where(part < top, minimum_jerk(part / top), minimum_jerk((1.0 - part) / (1.0 - top)))
                 feet.position[:, leg, 2] += (peak + tuck) * bump * ~feet.contact[:, leg]
         return feet
 
@@ -148,7 +148,7 @@ class Leaps:
             unit, height = leap.unit, self._body.height
             begin, end = leap.off - _GATHER * unit, leap.off + leap.flight + _ABSORB * unit
             fade = _FADE * unit
-            part = np.maximum(part, smooth((frames - begin) / fade) * smooth((end - frames) / fade))
+            part = np.maximum(part, minimum_jerk((frames - begin) / fade) * minimum_jerk((end - frames) / fade))
             found[0] += _height(frames, leap, height, self._course.fps)
             steep = leap.style.steep * height
             found[1] += _keyed(frames, self._course.fps, 0.09 * unit, (

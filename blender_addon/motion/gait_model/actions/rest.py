@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import rotations as rot
+from ...bridging import minimum_jerk
 from ...plan import Plan
 from ...rotations import Array
 from ..body import Body
@@ -18,7 +19,7 @@ from .body_pose import Bend, Frames, bent, middles, tail_on_ground
 from .bones import swung
 from .folded import Leg, Lying, hip_height, lying, put, shoulder_height
 from .postures import Posture, blend, drawn
-from .windows import Clock, Rest, rests_of, smooth
+from .windows import Clock, Rest, rests_of
 
 BoolArray = npt.NDArray[np.bool_]
 #: Shares of the way down, and of the way up, in which each part moves.
@@ -265,8 +266,8 @@ class _Foot:
         toe = body.limbs[leg].end if body.limbs[leg].end >= 0 else own.joints[-1]
         ahead = rot.rotate(before.turns[:, toe], rot.FORWARD)
         yaw = rot.yaw_of_direction(ahead[:, :2])
-        calm = smooth((frames - landed) / (_SETTLES * fps))
-        back = smooth(clock.up)
+        calm = minimum_jerk((frames - landed) / (_SETTLES * fps))
+        back = minimum_jerk(clock.up)
         below = np.diff(points[:, 2:], axis=1)
         below = below / np.maximum(np.linalg.norm(below, axis=2, keepdims=True), 1e-9)
         held = np.where(frames < landed, frames, landed)
@@ -301,13 +302,13 @@ class _Foot:
                 continue
             start, stop = reach.step(time, (start, stop), here, there, _LATEST if time is clock.down else 1.0)
             part = (time - start) / (stop - start)
-            moved = smooth(part)
+            moved = minimum_jerk(part)
             going = part > 0.0
             place = here + moved[:, None] * (there - here)
             path[going, :2], yaw[going] = place[going, :2], place[going, 2]
             air = going & (part < 1.0)
             lift = _LIFT * height * min(1.0, 0.25 + 4.0 * far / height)
-            path[air, 2] += lift * (smooth(part / 0.45) * smooth((1.0 - part) / 0.55))[air]
-            high += smooth(part / _AIRBORNE) * smooth((1.0 - part) / _AIRBORNE)
+            path[air, 2] += lift * (minimum_jerk(part / 0.45) * minimum_jerk((1.0 - part) / 0.55))[air]
+            high += minimum_jerk(part / _AIRBORNE) * minimum_jerk((1.0 - part) / _AIRBORNE)
             down[air] = False
         return path, yaw, down, high

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...bridging import minimum_jerk
 from ...plan import Plan
 from ...rotations import Array
 from ...runs import runs
@@ -80,12 +81,6 @@ def _apart(found: list[Rest]) -> tuple[Rest, ...]:
     return tuple(out)
 
 
-def smooth(x: Array) -> Array:
-    """Minimum-jerk way (...) from 0 at 0 to 1 at 1."""
-    x = np.clip(x, 0.0, 1.0)
-    return np.asarray(x * x * x * (10.0 + x * (6.0 * x - 15.0)))
-
-
 @dataclass(frozen=True)
 class Clock:
     """Time within a rest: shares of going down and of getting up at each of its frames (f,).
@@ -105,6 +100,6 @@ class Clock:
 
     def ease(self, down: tuple[float, float], up: tuple[float, float]) -> Array:
         """A weight (f,) that goes to 1 between two shares of the way down and back to 0 between two of the way up."""
-        return smooth((self.down - down[0]) / (down[1] - down[0])) * (
-            1.0 - smooth((self.up - up[0]) / (up[1] - up[0]))
+        return minimum_jerk((self.down - down[0]) / (down[1] - down[0])) * (
+            1.0 - minimum_jerk((self.up - up[0]) / (up[1] - up[0]))
         )
