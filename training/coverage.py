@@ -10,16 +10,28 @@ from typing import Any
 import numpy as np
 
 from blender_addon.motion.dataset import Dataset
-from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.errors import DatasetError, GaitsmithError
 from blender_addon.motion.labels import vocabulary
 from blender_addon.motion.metrics_reference import capture_reference
 from blender_addon.motion.rotations import Array
 from blender_addon.systems.database import Database
 
+#: Less than this, seconds, cannot hold a gait cycle of every foot, a turn and a stop.
+LEAST_SECONDS = 60.0
 #: A band of speeds counts as covered when so much motion of it is there.
 _BAND, _LEAST_SECONDS = 0.1, 3.0
 #: Slow walking is made of starts, stops and short steps: stated as the lowest speed if it is there.
 _LOWEST = 0.3
+
+
+def check_seconds(seconds: float, least: float = LEAST_SECONDS) -> None:
+    """Raise `DatasetError` that says how much motion is missing, if there is too little to train on."""
+    if seconds < least:
+        raise DatasetError(
+            f"The data set is too small to train on: {seconds:.0f} s of motion, {least:.0f} s are needed, "
+            f"{least - seconds:.0f} s are missing",
+            "Add clips, or use Motion Matching, which needs no training",
+        )
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from blender_addon.motion.errors import DatasetError
 from blender_addon.systems.database import Database
 from blender_addon.systems.features import Normalizer
 from blender_addon.systems.layout import Layout
 from blender_addon.systems.poses import encode_poses
 
+from ..coverage import LEAST_SECONDS, check_seconds
 from ..kinematics import Kinematics
-
-#: Less than this cannot hold a gait cycle of every foot, a turn and a stop.
-LEAST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Frames:
         """Assemble a data base; ``like`` gives the normalisation of the training frames for others.
 
         Raises:
-            DatasetError: less motion than `LEAST_SECONDS` to train on.
+            DatasetError: less motion than `coverage.LEAST_SECONDS` to train on.
         """
         feet = database.contacts.shape[1]
         kinematics = Kinematics(database.skeleton, feet)
@@ -105,12 +102,7 @@ def check_enough(database: Database, least: float = LEAST_SECONDS) -> None:
     """Raise `DatasetError` that says how much motion is missing, if there is too little."""
     images = 2 if any(name.endswith("(mirrored)") for name in database.names) else 1
     seconds = len(database) / database.fps / images
-    if seconds < least:
-        raise DatasetError(
-            f"The data set is too small to train on: {seconds:.0f} s of motion, {least:.0f} s are needed, "
-            f"{least - seconds:.0f} s are missing",
-            "Add clips, or use Motion Matching, which needs no training",
-        )
+    check_seconds(seconds, least)
 
 
 def _fit(states: Tensor, layout: Layout, pose_size: int) -> Scaling:

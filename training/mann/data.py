@@ -27,10 +27,10 @@ from blender_addon.systems.mann_features import (
     pose_columns,
 )
 
+from ..coverage import LEAST_SECONDS, check_seconds
+
 Labels = npt.NDArray[np.int64]
 
-#: Less than this cannot hold a gait cycle of every foot, a turn and a stop.
-LEAST_SECONDS = 60.0
 #: Values that hardly move must not be blown up: least scale, relative to the mean of their block ...
 _LEAST_SHARE = 0.2
 #: ... and least scale of the blocks in metres, metres a second and shares: a data set may hold one speed only.
@@ -194,12 +194,7 @@ def action_labels(dataset: Dataset) -> tuple[tuple[str, ...], list[Labels]]:
 def check_enough(data: MannData, mirrored: bool, least: float = LEAST_SECONDS) -> None:
     """Raise `DatasetError` that says how much motion is missing, if there is too little."""
     seconds = len(data) / data.fps / (2 if mirrored else 1)
-    if seconds < least:
-        raise DatasetError(
-            f"The data set is too small to train on: {seconds:.0f} s of motion, {least:.0f} s are needed, "
-            f"{least - seconds:.0f} s are missing",
-            "Add clips, or use Motion Matching, which needs no training",
-        )
+    check_seconds(seconds, least)
 
 
 def _fit(frames: Tensor, inputs: Layout) -> tuple[Tensor, Tensor]:

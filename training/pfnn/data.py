@@ -30,11 +30,10 @@ from blender_addon.systems.pfnn_features import (
     output_layout,
 )
 
+from ..coverage import LEAST_SECONDS, check_seconds
 from ..terrain_fitting import TerrainFits
 from .stance_ground import StanceGround
 
-#: Less than this cannot hold every gait's cycle, a turn and a stop.
-LEAST_SECONDS = 60.0
 #: Values that hardly move must not be blown up: least scale, relative to the mean of their block.
 _LEAST_SCALE = 0.2
 #: Inputs of bones are made so small beside the others (Holden et al. 2017).
@@ -273,12 +272,7 @@ def labels_of(dataset: Dataset) -> list[ClipLabels]:
 def check_enough(data: PfnnData, mirrored: bool, least: float = LEAST_SECONDS) -> None:
     """Raise `DatasetError` that says how much motion is missing, if there is too little."""
     seconds = len(data) / data.fps / (2 if mirrored else 1)
-    if seconds < least:
-        raise DatasetError(
-            f"The data set is too small to train on: {seconds:.0f} s of motion, {least:.0f} s are needed, "
-            f"{least - seconds:.0f} s are missing",
-            "Add clips, or use Motion Matching, which needs no training",
-        )
+    check_seconds(seconds, least)
 
 
 def _level(xy: Array) -> Array:
