@@ -40,7 +40,7 @@ from tools.bench_courses import marked_table
 from tools.bench_summary import summary
 
 ROOT = Path(__file__).resolve().parent.parent
-FOX = ROOT / "tests" / "data" / "fox.json"
+FOX = ROOT / "blender_addon" / "animals" / "fox.json"
 #: Gait and speed, m/s, for withers at 0.6 m.
 SPEEDS: tuple[tuple[str, float], ...] = (
     ("walk", 0.4), ("walk", 0.8), ("walk", 1.3), ("pace", 1.6), ("trot", 1.6), ("trot", 2.6), ("canter", 3.4),
