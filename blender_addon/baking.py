@@ -18,6 +18,7 @@ from .motion.facing import Facing
 from .motion.figures import Figure, QualityReport
 from .motion.filters import lowpass
 from .motion.gait_model.settings import GaitSettings
+from .motion.gait_model.table import range_notes
 from .motion.key_reduction import Tolerance
 from .motion.likeness import Likeness
 from .motion.metrics_reference import Reference, SpeedTable
@@ -36,7 +37,7 @@ from .scene.layering import Layer, Reduce
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
 from .systems.protocol import feels_ground
-from .systems.synthesis import Synthesis, SynthesisSettings, synthesise
+from .systems.synthesis import SynthesisSettings, synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
@@ -206,9 +207,9 @@ def solve(
         channels, fewer = _channels(shot, settings, keys)
     tell(0.9, "Measuring" if judged else "Done")
     with watch.stage("report"):
-        report = _judged(shot, settings, plan, clip, planted, made, reference) if judged else None
+        report = _judged(shot, settings, plan, clip, planted, reference) if judged else None
     tell(1.0, "Done")
-    motion, told = (followed, clip, keys), (*shot.notes, *plan.notes, *fewer)
+    motion, told = (followed, clip, keys), (*shot.notes, *plan.notes, *_other_gaits(plan, shot), *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
 
 
@@ -288,6 +289,13 @@ def _fitting(
             f"Choose a pack for {mine} legs{instead}, or another character",
         )
     return system, speeds
+
+
+def _other_gaits(plan: Plan, shot: Shot) -> tuple[str, ...]:
+    """Words about gaits that an animal of this size does not go in at the speeds asked for."""
+    if not shot.rig.skeleton.four_legged:
+        return ()
+    return range_notes(plan.speed, plan.actions, plan.action, animal.shoulder_height(shot.rig.skeleton))
 
 
 def _whole(solved: Solved, written: Any) -> tuple[int, int]:
@@ -373,7 +381,7 @@ def _teller(progress: Progress | None) -> Callable[[float, str], bool]:
 
 
 def _judged(
-    shot: Shot, settings: BakeSettings, plan: Plan, clip: Clip, planted: Planted | None, made: Synthesis,
+    shot: Shot, settings: BakeSettings, plan: Plan, clip: Clip, planted: Planted | None,
     reference: Mapping[str, Any] | Reference | None,
 ) -> QualityReport:  # fmt: skip
     if reference is not None and not isinstance(reference, Reference):

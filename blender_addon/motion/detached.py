@@ -29,7 +29,7 @@ def detached_paws(tree: BoneTree, bones: Mapping[str, str]) -> Iterator[tuple[st
         bone for bone in range(len(tree))
         if tree.deforms[bone] and bone not in above and not taken.intersection(tree.line(bone))
     ]  # fmt: skip
-    ends = {leg: _end(tree, number, bones, leg) for leg in animal.LEGS}
+    ends = {leg: _end(number, bones, leg) for leg in animal.LEGS}
     for leg in animal.LEGS:
         chain = ends[leg]
         roles = [role for role in animal.leg_roles(leg) if role not in bones]
@@ -46,7 +46,7 @@ def detached_paws(tree: BoneTree, bones: Mapping[str, str]) -> Iterator[tuple[st
             yield roles[1], tree.names[toes[0]]
 
 
-def _end(tree: BoneTree, number: Mapping[str, int], bones: Mapping[str, str], leg: str) -> list[int]:
+def _end(number: Mapping[str, int], bones: Mapping[str, str], leg: str) -> list[int]:
     return [number[bones[role]] for role in animal.leg_roles(leg) if bones.get(role) in number]
 
 

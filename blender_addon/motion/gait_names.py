@@ -11,8 +11,6 @@ from .rotations import Array
 
 #: Gaits of four legs, slowest first.
 GAITS: tuple[str, ...] = ("walk", "pace", "trot", "canter", "gallop")
-#: What a four-legged character does in one place.
-RESTING: tuple[str, ...] = ("stand", "idle", "sit", "lie")
 #: All that a schedule can ask of four legs; "auto" is the gait that fits the speed.
 ANIMAL_ACTIONS: tuple[str, ...] = ("auto", *GAITS, "stand", "sit", "lie", "jump")
 

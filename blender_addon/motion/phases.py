@@ -49,7 +49,7 @@ def global_phase(contacts: BoolArray, fps: float) -> Phase:
     if not steps:
         creep = STANDING_RATE / fps * np.arange(frames)
         return Phase(creep, np.zeros(frames, dtype=np.bool_))
-    at, angle, sure = _going_on(*_knots(steps, contacts, fps), contacts, steps[-1][1])
+    at, angle, sure = _going_on(*_knots(steps, fps), contacts, steps[-1][1])
     # Before the first knot and after the last the body stands.
     before, after = at[0], frames - 1 - at[-1]
     at = np.concatenate([[at[0] - max(before, 1.0)], at, [at[-1] + max(after, 1.0)]])
@@ -91,7 +91,7 @@ def _steps(contacts: BoolArray, fps: float) -> list[tuple[int, int, int]]:
     return kept
 
 
-def _knots(steps: list[tuple[int, int, int]], contacts: BoolArray, fps: float) -> tuple[Array, Array, BoolArray]:
+def _knots(steps: list[tuple[int, int, int]], fps: float) -> tuple[Array, Array, BoolArray]:
     """Frames (n,), phases (n,) and whether the spans (n - 1,) between them are steps."""
     side_phase = (np.pi, 0.0)
     first, side, lift = steps[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..motion.clip import Clip
 from ..motion.gait_model.body import Body
 from ..motion.gait_model.perform import perform_body
@@ -35,7 +33,3 @@ class GaitModel:
     def notes(self, plan: Plan) -> tuple[str, ...]:
         """Words about gaits that the plan asks for at speeds they are not made at."""
         return range_notes(plan.speed, plan.actions, plan.action, self._body.height)
-
-    def reseeded(self, seed: int) -> GaitModel:
-        """The same animal on another day: its strides vary otherwise."""
-        return GaitModel(self.skeleton, replace(self.settings, seed=seed), self.fps)

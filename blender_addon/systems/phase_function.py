@@ -43,13 +43,3 @@ def phase_table(points: npt.NDArray[np.float32], bins: int) -> npt.NDArray[np.fl
     """
     shares = spline_coefficients(np.arange(bins) * (_TWO_PI / bins)).astype(np.float32)
     return np.asarray(np.tensordot(shares, points, axes=1), dtype=np.float32)
-
-
-def from_table(table: npt.NDArray[np.float32], phase: float, linear: bool = True) -> npt.NDArray[np.float32]:
-    """The weights at a phase (radians) from `phase_table`: between two entries, or the nearest one's."""
-    place = float(phase) % _TWO_PI / _TWO_PI * len(table)
-    if not linear:
-        return np.asarray(table[round(place) % len(table)])
-    low = int(place)
-    part = np.float32(place - low)
-    return np.asarray((1.0 - part) * table[low % len(table)] + part * table[(low + 1) % len(table)])

@@ -105,11 +105,6 @@ class Stride:
             reach = max(reach, end)
         return tuple(found)
 
-    @property
-    def aerial(self) -> float:
-        """Share of the stride in which no foot is on the ground."""
-        return sum(end - start for start, end in self.suspensions)
-
 
 def circular_mean(phases: Array) -> Array:
     """Mean of phases (n, ...) in [0, 1) along the first axis, round the circle."""

@@ -14,7 +14,7 @@ from ..rotations import Array
 from ..speed_profile import smoothed
 from .course import Course, dilated
 from .settings import GaitSettings
-from .table import GRAVITY, GaitTable, gaits_along
+from .table import GRAVITY, GaitTable, gaits_along, load_table
 
 IntArray = npt.NDArray[np.int64]
 
@@ -159,8 +159,6 @@ def _frequency(course: Course, rate_of: Array, weights: Array, runs: list[_Run],
 
 def _walk_rates(height: float) -> tuple[Array, Array]:
     """Speeds, m/s, and how often a walking animal steps at them."""
-    from .table import load_table
-
     speed = np.linspace(0.0, np.sqrt(0.5 * GRAVITY * height), 40)
     return speed, load_table()["walk"].frequency(speed, height)
 

@@ -156,7 +156,7 @@ def trunk_of(
         _inherit(turns, body, {0, *body.spine}, shape)
         return Trunk(hips, turns, _place(turns, hips, body), shape is not None)
     _head(turns, course, timing, body, girdles, settings)
-    _tail(turns, hips, course, timing, body, girdles, settings)
+    _tail(turns, hips, course, body, girdles, settings)
     free = (*body.neck, *([body.head] if body.head >= 0 else []), *body.tail)
     if shape is not None:
         _add_free(turns, body, free, shape.free)
@@ -226,7 +226,7 @@ def _head(
 
 
 def _tail(
-    turns: Array, hips: Array, course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings
+    turns: Array, hips: Array, course: Course, body: Body, girdles: Girdles, settings: GaitSettings
 ) -> None:
     """Each tail joint is a spring that follows the one before; in place."""
     if not body.tail:
