@@ -164,7 +164,8 @@ def test_importing_loads_no_more_than_it_needs(package: str, unwanted: set[str])
     folder = ROOT.joinpath(*package.split("."))
     names = [package]
     if package != "blender_addon":
-        names += [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+        found = sorted(path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py"))
+        names += [".".join((package, *parts)).removesuffix(".__init__") for parts in found]
     script = f"import sys\nfor name in {names!r}: __import__(name)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,1 @@
+"""What footfalls tell: strides, gaits, whether a keyed cycle is one, and gait diagrams."""
