@@ -120,6 +120,7 @@ def make_plan(
     _check(path, fps, start, speeds, laps)
     track = round_off(path.unrolled(start, laps), limits.rounding)
     stretches, notes = fitted(schedule.stretches(), path.length, speeds)
+    jumps = _without_run_up(stretches, path, start)
     stretches, first, last = _along_the_way(stretches, path, start, laps)
     limits = replace(limits, stand_before=max(limits.stand_before, first), stand_after=max(limits.stand_after, last))
     asked = speed_along(stretches, track.s)
@@ -138,7 +139,7 @@ def make_plan(
             break
         corners = apart
         cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
-    notes = (*notes, *_unreached(stretches, plan))
+    notes = (*notes, *jumps, *_unreached(stretches, plan))
     return replace(plan, distance=plan.distance + start, notes=notes)
 
 
@@ -203,6 +204,17 @@ def _along_the_way(
             else:
                 out.append(replace(stretch, at=at))
     return (*before[-1:], *out), first, last
+
+
+def _without_run_up(stretches: tuple[Stretch, ...], path: RootPath, start: float) -> tuple[str, ...]:
+    """Words about jumps at the very ends of an open path, where the body stands and which are left out."""
+    return tuple(
+        f"The jump at {stretch.at:.2f} m is left out: the character stands there, at the path's very "
+        f"{'start' if abs(stretch.at - start) < _AT_END else 'end'}. Set its mark where the character moves"
+        for stretch in stretches
+        if stretch.jump and not path.cyclic
+        and (abs(stretch.at - start) < _AT_END or stretch.at - start > path.length - start - _AT_END)
+    )  # fmt: skip
 
 
 def _sample(

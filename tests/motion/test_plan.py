@@ -350,3 +350,12 @@ def test_a_jump_is_asked_for_around_its_mark_and_the_gait_goes_on_after():
     assert jumping[0] < over < jumping[-1] and len(jumping) / plan.fps == pytest.approx(1.1, abs=0.05)
     assert plan.speed[jumping].min() > 1.5
     assert plan.actions[plan.action[jumping[-1] + 2]] == "trot"
+
+
+@pytest.mark.parametrize(("at", "end"), [(0.0, "start"), (3.0, "end")])
+def test_a_jump_where_the_character_stands_is_left_out_and_said(at: float, end: str) -> None:
+    way = RootPath.from_points([[0, 0], [0, -3]])
+    plan = make_plan(way, Schedule([Mark(0.0, 1.0), Mark(at, action="jump")] if at else [Mark(at, action="jump")]))
+    assert "jump" not in np.array(plan.actions)[plan.action]
+    (note,) = (note for note in plan.notes if "jump" in note)
+    assert f"very {end}" in note
