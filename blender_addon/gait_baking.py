@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .baking import BakeSettings, Progress, Solved
+from .gait_entry import AnyAnimal
 from .motion import rotations as rot
+from .motion.animal import shoulder_height
 from .motion.clip import Clip
 from .motion.errors import Cancelled
 from .motion.gait_model.cycle import cycle_clip
 from .motion.gait_model.perform import perform
 from .motion.gait_model.settings import GaitSettings
+from .motion.gait_model.table import build_of, load_table
 from .motion.plan import Plan
+from .motion.schedule import AUTO
+from .motion.skeleton import Skeleton
 from .scene.in_place import channels, raised
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
@@ -54,13 +59,14 @@ def solve(shot: Shot, asked: OnTheSpot, settings: BakeSettings, progress: Progre
     """
     if progress is not None and not progress(0.0, "Walking on the spot"):
         raise Cancelled
+    speed, notes = covered(asked, shot.rig.skeleton)
     if asked.seconds is None:
-        cycle = cycle_clip(shot.rig.skeleton, asked.gait, asked.speed, asked.gaits, shot.fps)
+        cycle = cycle_clip(shot.rig.skeleton, asked.gait, speed, asked.gaits, shot.fps)
         clip, note = closed(cycle, shot.fps)
-        notes = (note,)
+        notes = (*notes, note)
     else:
-        clip = perform(shot.rig.skeleton, straight(asked.gait, asked.speed, asked.seconds), asked.gaits)
-        clip, notes = clip.resampled(shot.fps), ()
+        clip = perform(shot.rig.skeleton, straight(asked.gait, speed, asked.seconds), asked.gaits)
+        clip = clip.resampled(shot.fps)
     if progress is not None and not progress(0.7, "Making keys"):
         raise Cancelled
     keys = raised(shot.rig, clip)
@@ -68,10 +74,24 @@ def solve(shot: Shot, asked: OnTheSpot, settings: BakeSettings, progress: Progre
     if settings.tolerance is not None:
         made, found = reduce_channels(shot.rig, made, keys.contacts, settings.tolerance)
         told = (*told, *found.notes)
-    plan = straight(asked.gait, asked.speed, max(clip.seconds, 1.0 / FPS))
+    plan = straight(asked.gait, speed, max(clip.seconds, 1.0 / FPS))
     return Solved(
         shot, settings, plan, clip, clip, keys, None, tuple(made), None, {}, (*shot.notes, *told)
     )  # fmt: skip
+
+
+def covered(asked: OnTheSpot, skeleton: Skeleton) -> tuple[float, tuple[str, ...]]:
+    """The nearest speed, m/s, that an animal of this size has in the gait, and words where it is another."""
+    low, high = AnyAnimal.speeds(skeleton)
+    if asked.gait != AUTO:
+        height = shoulder_height(skeleton)
+        slowest, high = load_table(build_of(height))[asked.gait].speeds(height)
+        low = max(low, slowest)
+    speed = min(max(asked.speed, low), high)
+    if abs(speed - asked.speed) < 5e-3:
+        return speed, ()
+    what = "This animal goes" if asked.gait == AUTO else f"{asked.gait.capitalize()} is made"
+    return speed, (f"{what} at {low:.2f} to {high:.2f} m/s: {speed:.2f} m/s is used, not {asked.speed:.2f}",)
 
 
 def straight(gait: str, speed: float, seconds: float) -> Plan:

@@ -82,7 +82,7 @@ def _read(context: bpy.types.Context) -> Spot:
     manner = request.gaits_of(ob, shot.rig.skeleton)
     asked = gait_baking.OnTheSpot(gaits.gait, gaits.speed, None if cycle else gaits.seconds, manner)
     settings = baking.BakeSettings(
-        Schedule.constant(gaits.speed, gaits.gait), frame_start=chosen.frame_start, output=chosen.output.lower(),
+        frame_start=chosen.frame_start, output=chosen.output.lower(),
         name=f"{ob.name} {title(gaits.gait, context)}", markers=chosen.markers, lifts=chosen.lifts,
         tolerance=request.tolerance_of(chosen), layer=request.layer_of(chosen),
     )  # fmt: skip
@@ -111,7 +111,7 @@ def _write(spot: Spot, solved: baking.Solved) -> str:
         setup.fit_frame_range(written.frame_start, last)
     what = "one cycle" if spot.asked.seconds is None else f"{spot.asked.seconds:.1f} s"
     where = request.WHERE.get(written.mode, "as a new action")
-    line = (f"{armature.name}: {what} at {spot.asked.speed:.2f} m/s, frames {written.frame_start} to "
+    line = (f"{armature.name}: {what} at {solved.plan.speed[0]:.2f} m/s, frames {written.frame_start} to "
             f"{written.frame_end} {where} {written.action!r}")  # fmt: skip
     return "\n".join([line, *solved.notes, *written.notes])
 

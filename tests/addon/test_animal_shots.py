@@ -211,3 +211,9 @@ def test_fewer_keys_hold_the_standing_paws_and_unbaking_gives_the_switches_back(
     assert tail.influence == 0.0 and ob.pose.bones["thigh_parent.L"]["IK_FK"] == 1.0
     unbake.unbake(ob)
     assert (tail.influence, ob.pose.bones["thigh_parent.L"]["IK_FK"]) == before
+
+
+@pytest.mark.parametrize(("gait", "speed", "said"), [("gallop", 0.4, "it goes in walk"), ("walk", 1.2, "")])
+def test_gaits_asked_for_beyond_their_speeds_are_said(gait: str, speed: float, said: str) -> None:
+    notes = walked(create_character(fox(), "Fox"), gait, speed, length=1.5).solved.notes
+    assert any(said in note for note in notes) if said else not any("is made at" in note for note in notes)

@@ -367,6 +367,17 @@ def test_one_cycle_is_baked_in_place_and_closes(scene) -> None:
     assert found.stride.speed == pytest.approx(2.4, rel=0.12)
 
 
+@pytest.mark.parametrize("length", ["CYCLE", "SECONDS"])
+@pytest.mark.parametrize(("gait", "speed"), [("walk", 25.0), ("gallop", 0.0), ("auto", 0.0), ("auto", 25.0)])
+def test_speeds_beyond_the_gait_are_brought_into_it_and_said(scene, length: str, gait: str, speed: float) -> None:
+    scene.gaits.gait, scene.gaits.length, scene.gaits.seconds = gait, length, 1.0
+    scene.gaits.speed = speed
+    low, high = animal.speed_range(bpy.context, gait)
+    used = high if speed > high else low
+    assert bpy.ops.gaitsmith.gait_bake() == {"FINISHED"}
+    assert f" at {used:.2f} m/s, frames" in message() and f"not {speed:.2f}" in message()
+
+
 def test_seconds_in_place_last_as_long_as_asked(scene) -> None:
     scene.gaits.length, scene.gaits.seconds, scene.gaits.speed = "SECONDS", 3.0, 1.0
     bpy.ops.gaitsmith.gait_bake()
