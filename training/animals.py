@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from blender_addon.motion.animal import shoulder_height
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.dataset import Dataset, Source
 from blender_addon.motion.errors import DatasetError, RigError
@@ -24,6 +25,8 @@ from blender_addon.motion.skeleton import Skeleton
 from .animal_scenes import SCENES, Draw, Kind
 from .progress import Progress, Reporter, Silent
 
+#: Shoulder heights of animals, metres: from a mouse's to a dragon's.
+SMALLEST, LARGEST = 0.01, 20.0
 #: Every so manieth clip is kept for evaluation.
 HELD_OUT = 12
 #: What the clips say of themselves.
@@ -74,11 +77,17 @@ def generate(skeleton: Skeleton, settings: AnimalSettings | None = None, reporte
     """Perform random ways until there is enough motion of every kind; every frame is labelled with its action.
 
     Raises:
-        RigError: the skeleton is not four-legged or lacks a leg.
+        RigError: the skeleton is not four-legged, lacks a leg or is no size for an animal.
     """
     settings, reporter = settings or AnimalSettings(), reporter or Silent()
     if not skeleton.four_legged:
         raise RigError("This skeleton goes on two legs, the gait model on four", "Choose an animal's skeleton")
+    height = shoulder_height(skeleton)
+    if not SMALLEST <= height <= LARGEST:
+        raise RigError(
+            f"This animal's shoulders stand {height:.3g} m high",
+            f"Give its lengths in metres: from {SMALLEST} to {LARGEST} m",
+        )
     body = Body.of(skeleton)
     clips: list[Clip] = []
     tags: list[tuple[str, ...]] = []

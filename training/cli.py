@@ -64,11 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None:
     from blender_addon.motion.dataset import Dataset
+    from blender_addon.systems.packs import check_target
 
     from .settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, read_settings
 
-    dataset = Dataset.load(options.dataset)
     out = Path(options.out)
+    check_target(out)
+    dataset = Dataset.load(options.dataset)
     path = Path(options.settings) if options.settings else None
     if options.system == "mm":
         from .mm import make_pack
@@ -102,8 +104,11 @@ def _evaluate(options: argparse.Namespace, reporter: Reporter) -> None:
 
 
 def _generate(options: argparse.Namespace, reporter: Reporter) -> None:
+    from blender_addon.motion.dataset import check_target
+
     from .animals import AnimalSettings, generate, minutes_of, read_skeleton
 
+    check_target(Path(options.out))
     skeleton = read_skeleton(Path(options.skeleton) if options.skeleton else None)
     settings = AnimalSettings(options.minutes, options.seed, options.fps)
     dataset = generate(skeleton, settings, reporter)

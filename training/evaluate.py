@@ -61,11 +61,12 @@ def evaluate(path: Path, dataset: Path | None = None) -> dict[str, Any]:
     """
     pack = read_pack(path)
     system = load_system(path)
+    takes = Dataset.load(dataset) if dataset is not None else None
     found: dict[str, Any] = {"bytes": sum(len(data) for data in pack.files.values())}
     if isinstance(system, LearnedMotionMatching | Mann | Pfnn):
         found |= {f"rollout_{name}": value for name, value in vars(endurance(system, pack.speeds)).items()}
-    if dataset is not None and pack.info.system == "lmm":
-        found |= _reconstruction(path, dataset, pack)
+    if takes is not None and pack.info.system == "lmm":
+        found |= _reconstruction(path, takes, pack)
     for report in walk_courses(system, pack):
         found[report.title] = {figure.key: round(figure.value, 4) for figure in report.figures if figure.measured}
     return found
@@ -166,11 +167,11 @@ def _arc(fps: float, seconds: float, speed: float, turning: float, moving: str =
     )  # fmt: skip
 
 
-def _reconstruction(path: Path, dataset: Path, pack: Pack) -> dict[str, Any]:
+def _reconstruction(path: Path, dataset: Dataset, pack: Pack) -> dict[str, Any]:
     """Held-out error with the compressor that training left beside the pack, and the pack's own decompressor."""
     from .lmm.reconstruction import held_out_errors
 
-    errors = held_out_errors(path, Dataset.load(dataset), pack)
+    errors = held_out_errors(path, dataset, pack)
     if errors is None:
         return {}
     return {

@@ -188,7 +188,9 @@ def read_settings(path: Path | None, kind: type[Settings]) -> Settings:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DatasetError(f"The settings {path} cannot be read ({error})") from error
+        raise DatasetError(
+            f"The settings {path} cannot be read ({error})", "Give a TOML file; its keys stand in training/settings.py"
+        ) from error
     settings = _overlay(kind(), data, "")
     assert isinstance(settings, kind)
     return settings

@@ -163,8 +163,7 @@ class Dataset:
         target = Path(path)
         if not self.clips:
             raise DatasetError("There is no motion to save", "Choose files or actions that hold motion")
-        if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / JSON_NAME).exists())):
-            raise DatasetError(f"{target} exists and is not a data set", "Choose another folder")
+        check_target(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -287,6 +286,12 @@ def _packed(labels: Labelled | None, frames: int) -> npt.NDArray[np.uint8]:
 def _unpacked(packed: npt.NDArray[np.uint8]) -> Labelled:
     bits = np.unpackbits(packed[:, None], axis=1, bitorder="little").astype(bool)
     return Labelled(bits[:, :4], bits[:, 4], bits[:, 5], bits[:, 6] if bits[:, 6].any() else None)
+
+
+def check_target(path: Path) -> None:
+    """Raise `DatasetError` where something stands at ``path`` that a data set must not replace."""
+    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / JSON_NAME).exists())):
+        raise DatasetError(f"{path} exists and is not a data set", "Choose another folder")
 
 
 def merged_credits(lines: Sequence[str]) -> tuple[str, ...]:

@@ -284,7 +284,9 @@ class Skeleton:
                 },
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise RigError(f"The description of the skeleton is malformed ({error})") from error
+            raise RigError(
+                f"The description of the skeleton is malformed ({error})", "Choose a file that Gaitsmith has written"
+            ) from error
 
     def _foot(self, side: str) -> Foot:
         positions, rotations = self.rest_world

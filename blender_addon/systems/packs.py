@@ -314,9 +314,16 @@ def _write_zip(path: Path, files: Mapping[str, bytes]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+def check_target(path: Path) -> None:
+    """Raise `PackError` where something stands at ``path`` that a pack must not replace."""
+    if path.suffix == ".zip" and not path.is_dir():
+        return
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MANIFEST).exists())):
         raise PackError(f"{path} exists and is not a pack", "Choose another folder")
+
+
+def _write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    check_target(path)
     work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     old = work.with_name(work.name + ".old")
     try:

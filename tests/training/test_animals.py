@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from blender_addon.library import SHIPPED
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError, RigError
 from blender_addon.motion.gait_model.labels import ACTIONS
 from blender_addon.motion.gait_model.table import load_table
+from blender_addon.motion.skeleton import Skeleton
 from tests.animals import animal
 from tests.synthetic import walk
 from training.animal_scenes import SCENES, Draw
@@ -105,3 +107,27 @@ def test_bad_wishes_are_refused_with_a_remedy(tmp_path):
         read_skeleton(tmp_path / "no.json")
     with pytest.raises(RigError, match="two legs"):
         generate(walk(1.0).skeleton)
+    for factor in (0.0, 1e6):
+        fox = read_skeleton().to_json()
+        with pytest.raises(RigError, match="shoulders stand") as caught:
+            generate(Skeleton.from_json({**fox, **{key: (factor * np.array(fox[key])).tolist()
+                                                   for key in ("offsets", "tails")}}))  # fmt: skip
+        assert "metres" in caught.value.remedy
+    (tmp_path / "no.json").write_text("{}")
+    with pytest.raises(RigError, match="malformed") as caught:
+        read_skeleton(tmp_path / "no.json")
+    assert caught.value.remedy
+
+
+def test_a_data_set_that_is_none_is_refused_before_a_pack_is_measured(tmp_path, capsys):
+    assert main(["evaluate", str(SHIPPED / "quadruped-mann"), str(tmp_path / "none")]) == 2
+    assert "is not a data set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["gaits"], ["train", "mann", "nothing"], ["train", "mm", "nothing"]])
+def test_a_place_that_must_not_be_replaced_is_refused_before_the_work(command, tmp_path, capsys):
+    kept = tmp_path / "photos" / "dog.txt"
+    kept.parent.mkdir()
+    kept.write_text("dear")
+    assert main([*command, "--out", str(kept.parent)]) == 2
+    assert "photos exists and is not a" in capsys.readouterr().err and kept.read_text() == "dear"

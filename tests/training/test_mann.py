@@ -392,6 +392,10 @@ def test_a_training_can_go_on_from_what_an_earlier_one_left(dataset, trained, tm
         MannRun(dataset, tmp_path / "q", dataclasses.replace(SMALL, hidden=8), Limits(4), Watch(), begin=left).train()
     with pytest.raises(DatasetError, match="is not the network"):
         MannRun(dataset, tmp_path / "q", SMALL, Limits(4), Watch(), begin=tmp_path / "nothing.pt").train()
+    (tmp_path / "other.pt").write_text("no network")
+    with pytest.raises(DatasetError, match="is not the network") as caught:
+        MannRun(dataset, tmp_path / "q", SMALL, Limits(4), Watch(), begin=tmp_path / "other.pt").train()
+    assert "elete" not in str(caught.value.remedy), "what is no checkpoint of ours is not ours to throw away"
 
 
 def test_the_command_line_trains_and_tells_its_progress(dataset, tmp_path, repository):

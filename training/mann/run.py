@@ -186,7 +186,10 @@ class MannRun:
 
 def _left_by(path: Path) -> dict[str, Any]:
     """What an earlier training left at ``path``."""
-    found = checkpoints.load(path)
+    try:
+        found = checkpoints.load(path)
+    except DatasetError:
+        found = None
     if found is None or not {"network", "mean", "scale", "actions"} <= set(found):
         raise DatasetError(
             f"{path} is not the network of an earlier training",
