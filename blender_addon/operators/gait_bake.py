@@ -48,6 +48,8 @@ class GaitBakeRun(BakeRun):
             chosen.armature = common.chosen_armature(context)
         if chosen.gaits.where == "CURVE":
             common.adopt_selection(context)
+            if chosen.gaits.speed <= 0.0:
+                raise GaitsmithError("At 0 m/s the animal never comes to the path's end", "Set a speed above 0")
             schedule = Schedule.constant(chosen.gaits.speed, chosen.gaits.gait)
             self._request = request.read(context, schedule, library.GAIT_MODEL)
             self._start(context, lambda progress: request.solve(self._request, progress))

@@ -378,6 +378,13 @@ def test_speeds_beyond_the_gait_are_brought_into_it_and_said(scene, length: str,
     assert f" at {used:.2f} m/s, frames" in message() and f"not {speed:.2f}" in message()
 
 
+def test_a_bake_along_the_path_without_speed_is_refused(scene) -> None:
+    scene.gaits.where, scene.curve, scene.gaits.speed = "CURVE", make_curve(), 0.0
+    with pytest.raises(RuntimeError, match="Set a speed above 0"):
+        bpy.ops.gaitsmith.gait_bake()
+    assert not bpy.data.actions
+
+
 def test_seconds_in_place_last_as_long_as_asked(scene) -> None:
     scene.gaits.length, scene.gaits.seconds, scene.gaits.speed = "SECONDS", 3.0, 1.0
     bpy.ops.gaitsmith.gait_bake()
