@@ -19,6 +19,7 @@ from blender_addon.operators import animal, gait_state
 from blender_addon.operators.gait_bake import GaitBakeRun
 from blender_addon.overlays import gaits as overlay
 from blender_addon.scene import read_actions, rigs
+from blender_addon.scene.compat import action_curves
 from tests.addon.fake_layout import FakeLayout
 from tests.addon.test_ui_scene import BONES
 
@@ -395,7 +396,7 @@ def test_seconds_in_place_last_as_long_as_asked(scene) -> None:
 def test_a_bake_in_place_is_undone_and_reduced(scene) -> None:
     scene.keys = "REDUCED"
     bpy.ops.gaitsmith.gait_bake()
-    keys = [len(curve.keyframe_points) for curve in fox().animation_data.action.fcurves]
+    keys = [len(curve.keyframe_points) for curve in action_curves(fox().animation_data.action)]
     assert min(keys) < max(keys)
     bpy.ops.gaitsmith.unbake()
     assert fox().animation_data is None or fox().animation_data.action is None
