@@ -91,6 +91,7 @@ def test_a_set_without_any_contact_and_one_of_four_legs_are_refused():
 
 
 def test_the_report_tells_and_shows(tmp_path):
+    pytest.importorskip("matplotlib")
     found, labels = label_dataset(dataset(hops(5)[0], standing()))
     files = write_report(found, labels, tmp_path / "report", ground=False)
     text = files[0].read_text(encoding="utf-8")
@@ -102,6 +103,7 @@ def test_the_report_tells_and_shows(tmp_path):
 
 
 def test_the_command_labels_in_place_or_elsewhere(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
     dataset(hops(4)[0], standing()).save(tmp_path / "set")
     command = ["label", str(tmp_path / "set"), "--out", str(tmp_path / "new"), "--report", str(tmp_path / "report"),
                "--no-ground"]  # fmt: skip

@@ -217,6 +217,7 @@ def test_small_ground_is_continued_and_large_ground_cut():
 
 
 def test_the_picture_of_a_fit_is_drawn(tmp_path: Path):
+    pytest.importorskip("matplotlib")
     from training.terrain_fitting.pictures import draw_fits
 
     clip = walk(3.0, speed=1.0)
