@@ -78,9 +78,10 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
         metrics = make_pack(dataset, out, options.title, read_settings(path, LmmSettings).mirror)
     else:
         _need_torch()
-        from .lmm.run import Limits, LmmRun
+        from .lmm.run import LmmRun
         from .mann.run import MannRun
         from .pfnn.run import PfnnRun
+        from .stages import Limits
         from .trainer import Watch
 
         watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)

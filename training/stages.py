@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-import shutil
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 
-from .lmm.run import Limits
 from .optimizer import Optimizer, Schedule, cosine
-from .settings import StageSettings
+from .settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, StageSettings
 from .trainer import Budget, Outcome, Task, Trainer, Watch
+
+#: What the networks that live on their own answers are measured by on held-out frames, by stage.
+_HELD_OUT = {"steps": "held_out_joint_error_1_frame_cm", "windows": "held_out_joint_error_half_second_cm"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to train; without either the settings' iterations count.
+
+    Attributes:
+        iterations: of every stage. minutes: of all stages together.
+    """
+
+    iterations: int | None = None
+    minutes: float | None = None
 
 
 @dataclass
@@ -32,8 +50,10 @@ class Stages:
     seed: int
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
-    def claim(self, mark: str, resume: bool) -> None:
+    def claim(self, mark: str, resume: bool, keep: Path | None = None) -> None:
         """Make sure that what lies in the folder belongs to the training called ``mark``, or is gone.
+
+        ``keep``: a file that stays whatever happens: what the training begins with may lie there.
 
         Raises:
             DatasetError: asked to ``resume`` another training.
@@ -46,8 +66,10 @@ class Stages:
                     "Train without --resume, or with the data, settings and length it was begun with",
                 )
             return
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        for old in self.folder.glob("*"):
+            if old != keep:
+                old.unlink()
+        self.folder.mkdir(parents=True, exist_ok=True)
         path.write_text(mark, encoding="utf-8")
 
     def run(self, task: Task, optimizer: Optimizer | None = None, schedule: Schedule = cosine) -> Outcome:
@@ -76,3 +98,24 @@ class Stages:
         """Forget the checkpoints of a training that is done."""
         for name in self.settings:
             (self.folder / f"{name}.pt").unlink(missing_ok=True)
+
+    def metrics(self) -> dict[str, Any]:
+        """Seconds of all, and of each stage its iterations and its last loss."""
+        found: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
+        for name, outcome in self.outcomes.items():
+            found[f"{name}_iterations"] = outcome.iterations
+            found[f"{name}_loss"] = round(outcome.loss, 6)
+            if outcome.validation is not None and name in _HELD_OUT:
+                found[_HELD_OUT[name]] = round(outcome.validation, 4)
+        return found
+
+
+def fingerprint(
+    dataset: Dataset, settings: LmmSettings | MannTrainingSettings | PfnnTrainingSettings, limits: Limits
+) -> str:
+    """A text that two trainings share only if they have the same data, settings and length."""
+    digest = hashlib.sha256(repr((settings, limits, dataset.held_out)).encode())
+    for clip in dataset.clips:
+        digest.update(np.ascontiguousarray(clip.hips).tobytes())
+        digest.update(np.ascontiguousarray(clip.rotations[::7]).tobytes())
+    return digest.hexdigest()

@@ -28,10 +28,11 @@ from training.kinematics import Kinematics  # noqa: E402
 from training.lmm.data import Frames, check_enough  # noqa: E402
 from training.lmm.neighbours import Neighbours  # noqa: E402
 from training.lmm.networks import fold, projector, stepper  # noqa: E402
-from training.lmm.run import Limits, LmmRun  # noqa: E402
+from training.lmm.run import LmmRun  # noqa: E402
 from training.lmm.tasks import DecompressorTask, ProjectorTask, StepperTask  # noqa: E402
 from training.optimizer import RAdam  # noqa: E402
 from training.settings import LmmSettings, StageSettings, read_settings  # noqa: E402
+from training.stages import Limits  # noqa: E402
 from training.trainer import Budget, Trainer, Watch, balanced_weights  # noqa: E402
 
 SMALL = dataclasses.replace(

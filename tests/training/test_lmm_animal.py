@@ -21,8 +21,9 @@ from tests.animal_steps import stepping  # noqa: E402
 from tests.animals import animal  # noqa: E402
 from training.kinematics import Kinematics  # noqa: E402
 from training.lmm.reconstruction import held_out_errors  # noqa: E402
-from training.lmm.run import Limits, LmmRun  # noqa: E402
+from training.lmm.run import LmmRun  # noqa: E402
 from training.settings import LmmSettings, StageSettings  # noqa: E402
+from training.stages import Limits  # noqa: E402
 from training.trainer import Watch  # noqa: E402
 
 SMALL = dataclasses.replace(

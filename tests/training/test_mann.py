@@ -19,7 +19,7 @@ from blender_addon.systems.mann_features import PAST, clip_frames, gating_column
 from blender_addon.systems.packs import load_system, read_pack, write_pack  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
-from training.lmm.run import Limits  # noqa: E402
+from tests.wishes import wish  # noqa: E402
 from training.mann import export  # noqa: E402
 from training.mann.body import TorchBody  # noqa: E402
 from training.mann.data import Draws, MannData, action_labels, check_enough  # noqa: E402
@@ -29,6 +29,7 @@ from training.mann.tasks import StepTask, WindowTask  # noqa: E402
 from training.optimizer import WarmRestarts, cosine  # noqa: E402
 from training.products import quick_products  # noqa: E402
 from training.settings import MannTrainingSettings, StageSettings, read_settings  # noqa: E402
+from training.stages import Limits  # noqa: E402
 from training.trainer import Budget, Trainer, Watch  # noqa: E402
 
 SMALL = dataclasses.replace(
@@ -272,17 +273,6 @@ def trained(dataset, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("mann") / "pack ö"
     MannRun(dataset, out, SMALL, Limits(iterations=120), Watch(), title="Test").train()
     return out
-
-
-def wish(system, count: int, speed: float, action: str) -> Wish:
-    ahead = np.array(system.horizon)
-    positions = np.zeros((count, len(ahead), 2))
-    positions[..., 1] = -speed * ahead
-    directions = np.zeros((count, len(ahead), 2))
-    directions[..., 1] = -1.0
-    actions = np.zeros((count, len(ahead), len(system.actions)))
-    actions[..., system.actions.index(action)] = 1.0
-    return Wish(positions, directions, np.full(count, speed), np.full((count, len(ahead)), speed), actions)
 
 
 def test_a_trained_pack_says_what_it_is(trained, dataset):

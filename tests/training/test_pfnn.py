@@ -30,7 +30,7 @@ from blender_addon.systems.phase_tables import PhaseTables  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.synthetic import walk  # noqa: E402
-from training.lmm.run import Limits  # noqa: E402
+from tests.wishes import wish  # noqa: E402
 from training.pfnn import export  # noqa: E402
 from training.pfnn.data import BONE_SCALE, PfnnData, check_enough, labels_of, takes_of  # noqa: E402
 from training.pfnn.networks import PfnnNetwork, PhaseLayer, phase_shares  # noqa: E402
@@ -38,6 +38,7 @@ from training.pfnn.run import PfnnRun  # noqa: E402
 from training.pfnn.stance_ground import StanceGround  # noqa: E402
 from training.pfnn.tasks import StepTask, Walked, WindowTask  # noqa: E402
 from training.settings import PfnnTrainingSettings, StageSettings, read_settings  # noqa: E402
+from training.stages import Limits  # noqa: E402
 from training.terrain_fitting import FitSettings, fit_dataset  # noqa: E402
 from training.trainer import Budget, Trainer, Watch  # noqa: E402
 
@@ -336,17 +337,6 @@ def trained(dataset, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("pfnn") / "pack ö"
     PfnnRun(dataset, out, SMALL, Limits(iterations=100), Watch(), title="Test").train()
     return out
-
-
-def wish(system, count: int, speed: float, action: str) -> Wish:
-    ahead = np.array(system.horizon)
-    positions = np.zeros((count, len(ahead), 2))
-    positions[..., 1] = -speed * ahead
-    directions = np.zeros((count, len(ahead), 2))
-    directions[..., 1] = -1.0
-    actions = np.zeros((count, len(ahead), len(system.actions)))
-    actions[..., system.actions.index(action)] = 1.0
-    return Wish(positions, directions, np.full(count, speed), np.full((count, len(ahead)), speed), actions)
 
 
 def test_a_trained_pack_says_what_it_is(trained, dataset):

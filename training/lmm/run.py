@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,8 +18,9 @@ from blender_addon.systems.packs import PackInfo, write_pack
 
 from .. import checkpoints, export
 from ..coverage import covered_speeds, describe
-from ..settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, StageSettings
-from ..trainer import Budget, Outcome, Task, Trainer, Watch
+from ..settings import LmmSettings
+from ..stages import Limits, Stages, fingerprint
+from ..trainer import Outcome, Watch
 from . import starts
 from .data import Frames, check_enough
 from .networks import fold
@@ -31,18 +29,6 @@ from .tasks import DecompressorTask, ProjectorTask, StepperTask
 
 #: In this order: the stepper learns to go on from the projector's answers.
 _STAGES = ("decompressor", "projector", "stepper")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long to train; without either the settings' iterations count.
-
-    Attributes:
-        iterations: of every stage. minutes: of all stages together.
-    """
-
-    iterations: int | None = None
-    minutes: float | None = None
 
 
 @dataclass
@@ -77,23 +63,28 @@ class LmmRun:
             stop; checkpoints are left for ``resume``.
         """
         database, frames, held_out = self._prepare()
-        self._claim_folder()
+        settings = self.settings
+        stages = Stages(
+            self.folder, {name: getattr(settings, name) for name in _STAGES}, self.limits, self.watch, settings.seed,
+            self.outcomes,
+        )  # fmt: skip
+        stages.claim(fingerprint(self.dataset, settings, self.limits), self.resume)
         self._seed("decompressor")
         coding = DecompressorTask(
             frames, self.settings.decompressor.batch, self.settings.decompressor.window, held_out
         )
-        self._stage(coding, self.settings.decompressor)
+        stages.run(coding)
         latents, mean, scale = normalized_latents(coding, frames)
         checked = None if held_out is None else (held_out, (coding.latents(held_out) - mean) / scale)
         self._seed("projector")
         projecting = ProjectorTask(frames, latents, self.settings.projector.batch, self.settings.projector.noise)
-        self._stage(projecting, self.settings.projector)
+        stages.run(projecting)
         self._seed("stepper")
         stepping = StepperTask(
             frames, latents, self.settings.stepper.batch, self.settings.stepper.window, self.settings.stepper.noise,
             checked, projecting.network,
         )  # fmt: skip
-        self._stage(stepping, self.settings.stepper)
+        stages.run(stepping)
         metrics = self._metrics(coding, held_out)
         files = network_files(coding, stepping, projecting, (mean, scale))
         chosen = torch.from_numpy(starts.choose(database, self.settings.seed))
@@ -101,8 +92,7 @@ class LmmRun:
         files[runtime.STARTS] = starts.starts_file(database, states.numpy())
         write_pack(self.out, self._info(database, metrics), files)
         checkpoints.save(compressor_path(self.out), compressor_state(coding, frames, mean, scale))
-        for stage in _STAGES:
-            (self.folder / f"{stage}.pt").unlink(missing_ok=True)
+        stages.clear()
         return metrics
 
     def _prepare(self) -> tuple[Database, Frames, Frames | None]:
@@ -128,40 +118,9 @@ class LmmRun:
                 "Add longer clips",
             )
 
-    def _claim_folder(self) -> None:
-        """Make sure that what lies in the folder belongs to this very training, or is gone."""
-        mark = self.folder / "training.txt"
-        mine = fingerprint(self.dataset, self.settings, self.limits)
-        if self.resume and mark.exists():
-            if mark.read_text(encoding="utf-8") != mine:
-                raise DatasetError(
-                    f"What lies in {self.folder} was begun with other data or settings",
-                    "Train without --resume, or with the data, settings and length it was begun with",
-                )
-            return
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
-        mark.write_text(mine, encoding="utf-8")
-
     def _seed(self, stage: str) -> None:
         # Each stage has its own first weights, whether or not the stages before it ran in this process.
         torch.manual_seed(self.settings.seed + _STAGES.index(stage))
-
-    def _stage(self, task: Task, settings: StageSettings) -> None:
-        shares = [getattr(self.settings, stage).time_share for stage in _STAGES]
-        at = _STAGES.index(task.name)
-        share = shares[at] / sum(shares)
-        if self.limits.minutes is not None:
-            budget = Budget(seconds=60.0 * self.limits.minutes * share)
-        else:
-            budget = Budget(iterations=self.limits.iterations or settings.iterations)
-        low = sum(shares[:at]) / sum(shares)
-        watch = Watch(
-            self.watch.reporter, self.watch.cancelled, (low, low + share), self.watch.checkpoint_seconds,
-            self.watch.validate_seconds,
-        )  # fmt: skip
-        trainer = Trainer(task, settings, budget, self.settings.seed + at, self.folder / f"{task.name}.pt", watch)
-        self.outcomes[task.name] = trainer.run(resume=True)
 
     def _metrics(self, coding: DecompressorTask, held_out: Frames | None) -> dict[str, Any]:
         metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
@@ -224,15 +183,3 @@ def compressor_state(coding: DecompressorTask, frames: Frames, mean: Tensor, sca
         "features_mean": torch.from_numpy(frames.normalizer.mean),
         "features_scale": torch.from_numpy(frames.normalizer.scale),
     }  # fmt: skip
-
-
-def fingerprint(
-    dataset: Dataset, settings: LmmSettings | MannTrainingSettings | PfnnTrainingSettings, limits: Limits
-) -> str:
-    """A text that two trainings share only if they have the same data, settings and length."""
-    digest = hashlib.sha256(repr((settings, limits, dataset.held_out)).encode())
-    for clip in dataset.clips:
-        digest.update(np.ascontiguousarray(clip.hips).tobytes())
-        digest.update(np.ascontiguousarray(clip.rotations[::7]).tobytes())
-    return digest.hexdigest()
-

@@ -19,17 +19,16 @@ from blender_addon.systems.packs import PackInfo, write_pack
 
 from .. import checkpoints
 from ..coverage import describe, speeds_between
-from ..lmm.run import Limits, fingerprint
 from ..optimizer import AdamW, WarmRestarts
 from ..products import quick_products
 from ..settings import MannTrainingSettings, StageSettings
-from ..trainer import Budget, Outcome, Task, Trainer, Watch
+from ..stages import Limits, Stages, fingerprint
+from ..trainer import Outcome, Watch
 from . import export, starts
 from .data import MannData, action_labels, check_enough
 from .networks import MannNetwork
 from .tasks import StepTask, WindowTask
 
-_STAGES = ("steps", "windows")
 #: What a training leaves beside its pack, in 32 bits, for another that goes on from there.
 NETWORK = "network.pt"
 
@@ -70,7 +69,7 @@ class MannRun:
         quick_products()
         before = None if self.begin is None else _left_by(self.begin)
         data, held_out = self._prepare(None if before is None else (before["mean"], before["scale"]))
-        self._claim_folder()
+        stages = self._stages()
         settings = self.settings
         torch.manual_seed(settings.seed)
         network = MannNetwork(
@@ -80,19 +79,19 @@ class MannRun:
         if before is not None:
             _continue(network, data, before)
         else:
-            self._stage(StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out), settings.steps)
+            steps = StepTask(data, network, settings.steps.batch, settings.steps.noise, held_out)
+            self._stage(stages, steps, settings.steps)
         walking = WindowTask(
             data, network, settings.windows.batch, settings.windows.window, settings.windows.noise,
             runtime.MannSettings().blend, settings.catch_up, runtime.MannSettings().pull, held_out,
         )  # fmt: skip
-        self._stage(walking, settings.windows)
-        metrics = self._metrics()
+        self._stage(stages, walking, settings.windows)
+        metrics = stages.metrics()
         write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
         checkpoints.save(self.folder / NETWORK, {
             "network": network.state_dict(), "mean": data.mean, "scale": data.scale, "actions": list(data.actions),
         })  # fmt: skip
-        for stage in _STAGES:
-            (self.folder / f"{stage}.pt").unlink(missing_ok=True)
+        stages.clear()
         return metrics
 
     def _prepare(self, scaling: tuple[Tensor, Tensor] | None) -> tuple[MannData, MannData | None]:
@@ -119,57 +118,26 @@ class MannRun:
             held_out = None  # nothing was kept back: train without validation
         return data, held_out
 
-    def _claim_folder(self) -> None:
-        """Make sure that what lies in the folder belongs to this very training, or is gone."""
-        mark = self.folder / "training.txt"
-        mine = fingerprint(self.dataset, self.settings, self.limits)
+    def _stages(self) -> Stages:
+        """The stages, their folder claimed; going on from an earlier network leaves the first one out."""
+        settings = self.settings
+        stages = {"steps": settings.steps, "windows": settings.windows}
         if self.begin is not None:
-            mine += hashlib.sha256(self.begin.read_bytes()).hexdigest()
-        if self.resume and mark.exists():
-            if mark.read_text(encoding="utf-8") != mine:
-                raise DatasetError(
-                    f"What lies in {self.folder} was begun with other data or settings",
-                    "Train without --resume, or with the data, settings and length it was begun with",
-                )
-            return
-        for old in self.folder.glob("*"):
-            if old != self.begin:
-                old.unlink()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        mark.write_text(mine, encoding="utf-8")
+            del stages["steps"]
+        # Windows draw the same batches whether or not single frames came before.
+        seed = settings.seed + 2 - len(stages)
+        found = Stages(self.folder, stages, self.limits, self.watch, seed, self.outcomes)
+        mark = fingerprint(self.dataset, settings, self.limits)
+        if self.begin is not None:
+            mark += hashlib.sha256(self.begin.read_bytes()).hexdigest()
+        found.claim(mark, self.resume, self.begin)
+        return found
 
-    def _stage(self, task: StepTask | WindowTask, settings: StageSettings) -> None:
-        shares = [getattr(self.settings, stage).time_share for stage in _STAGES]
-        if self.begin is not None:
-            shares[0] = 0.0
-        at = _STAGES.index(task.name)
-        share = shares[at] / sum(shares)
-        if self.limits.minutes is not None:
-            budget = Budget(seconds=60.0 * self.limits.minutes * share)
-        else:
-            budget = Budget(iterations=self.limits.iterations or settings.iterations)
-        low = sum(shares[:at]) / sum(shares)
-        watch = Watch(
-            self.watch.reporter, self.watch.cancelled, (low, low + share), self.watch.checkpoint_seconds,
-            self.watch.validate_seconds,
-        )  # fmt: skip
+    def _stage(self, stages: Stages, task: StepTask | WindowTask, settings: StageSettings) -> None:
         epoch = len(task.data) / (settings.batch * settings.window)
         schedule = WarmRestarts(max(1, round(self.settings.restart_epochs * epoch)), self.settings.restart_growth)
         optimizer = AdamW(task.network.parameters(), settings.learning_rate, self.settings.weight_decay)
-        path = self.folder / f"{task.name}.pt"
-        plain: Task = task
-        trainer = Trainer(plain, settings, budget, self.settings.seed + at, path, watch, optimizer, schedule)
-        self.outcomes[task.name] = trainer.run(resume=True)
-
-    def _metrics(self) -> dict[str, Any]:
-        metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
-        figures = {"steps": "held_out_joint_error_1_frame_cm", "windows": "held_out_joint_error_half_second_cm"}
-        for name, outcome in self.outcomes.items():
-            metrics[f"{name}_iterations"] = outcome.iterations
-            metrics[f"{name}_loss"] = round(outcome.loss, 6)
-            if outcome.validation is not None:
-                metrics[figures[name]] = round(outcome.validation, 4)
-        return metrics
+        stages.run(task, optimizer, schedule)
 
     def _info(self, data: MannData, metrics: dict[str, Any]) -> PackInfo:
         about = describe(self.dataset)

@@ -16,11 +16,10 @@ from blender_addon.systems import pfnn as runtime
 from blender_addon.systems.packs import PackInfo, write_pack
 
 from ..coverage import describe, speeds_between
-from ..lmm.run import Limits, fingerprint
 from ..optimizer import AdamW
 from ..products import quick_products
 from ..settings import PfnnTrainingSettings
-from ..stages import Stages
+from ..stages import Limits, Stages, fingerprint
 from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
 from . import export, starts
@@ -78,7 +77,7 @@ class PfnnRun:
             held_out,
         )  # fmt: skip
         stages.run(walking, AdamW(network.parameters(), windows.learning_rate, 0.0))
-        metrics = self._metrics()
+        metrics = stages.metrics()
         write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
         stages.clear()
         return metrics
@@ -122,16 +121,6 @@ class PfnnRun:
                 raise Cancelled
 
         return fit_dataset(self.dataset, labels, self.settings.ground, told)
-
-    def _metrics(self) -> dict[str, Any]:
-        metrics: dict[str, Any] = {"training_seconds": round(sum(o.seconds for o in self.outcomes.values()), 1)}
-        figures = {"steps": "held_out_joint_error_1_frame_cm", "windows": "held_out_joint_error_half_second_cm"}
-        for name, outcome in self.outcomes.items():
-            metrics[f"{name}_iterations"] = outcome.iterations
-            metrics[f"{name}_loss"] = round(outcome.loss, 6)
-            if outcome.validation is not None:
-                metrics[figures[name]] = round(outcome.validation, 4)
-        return metrics
 
     def _info(self, data: PfnnData, metrics: dict[str, Any]) -> PackInfo:
         about = describe(self.dataset)
