@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,11 @@ import numpy as np
 
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
+from blender_addon.motion.skeleton import Skeleton
+from blender_addon.systems.layout import Layout
+from blender_addon.systems.packs import PackInfo
 
+from .coverage import describe, speeds_between
 from .optimizer import Optimizer, Schedule, cosine
 from .settings import LmmSettings, MannTrainingSettings, PfnnTrainingSettings, StageSettings
 from .trainer import Budget, Outcome, Task, Trainer, Watch
@@ -119,3 +123,19 @@ def fingerprint(
         digest.update(np.ascontiguousarray(clip.hips).tobytes())
         digest.update(np.ascontiguousarray(clip.rotations[::7]).tobytes())
     return digest.hexdigest()
+
+
+def learned_info(
+    dataset: Dataset, system: str, title: str, *, fps: float, skeleton: Skeleton, layouts: Mapping[str, Layout],
+    actions: tuple[str, ...], settings: MannTrainingSettings | PfnnTrainingSettings, metrics: Mapping[str, Any],
+) -> PackInfo:  # fmt: skip
+    """What the pack of a network that lives on its own answers says of itself; speeds are those it has learned."""
+    about = describe(dataset)
+    learned = dataset.part(held_out=False)
+    speeds = [np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * clip.fps for clip in learned.clips]
+    return PackInfo(
+        system=system, title=title, fps=fps, skeleton=skeleton, layouts=dict(layouts),
+        speeds=speeds_between(speeds, fps), actions=actions, licence=about.licence, credits=about.credits,
+        training={**about.training, "mirrored": settings.mirror, "settings": asdict(settings)},
+        held_out=about.held_out, metrics=dict(metrics), reference=about.reference,
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,13 @@ from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.systems import mann as runtime
 from blender_addon.systems.mann_features import gating_columns
-from blender_addon.systems.packs import PackInfo, write_pack
+from blender_addon.systems.packs import write_pack
 
 from .. import checkpoints
-from ..coverage import describe, speeds_between
 from ..optimizer import AdamW, WarmRestarts
 from ..products import quick_products
 from ..settings import MannTrainingSettings, StageSettings
-from ..stages import Limits, Stages, fingerprint
+from ..stages import Limits, Stages, fingerprint, learned_info
 from ..trainer import Outcome, Watch
 from . import export, starts
 from .data import MannData, action_labels, check_enough
@@ -87,7 +86,12 @@ class MannRun:
         )  # fmt: skip
         self._stage(stages, walking, settings.windows)
         metrics = stages.metrics()
-        write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
+        info = learned_info(
+            self.dataset, "mann", self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
+            layouts={"inputs": data.inputs, "outputs": data.outputs}, actions=data.actions, settings=settings,
+            metrics=metrics,
+        )  # fmt: skip
+        write_pack(self.out, info, pack_files(data, network, settings))
         checkpoints.save(self.folder / NETWORK, {
             "network": network.state_dict(), "mean": data.mean, "scale": data.scale, "actions": list(data.actions),
         })  # fmt: skip
@@ -138,18 +142,6 @@ class MannRun:
         schedule = WarmRestarts(max(1, round(self.settings.restart_epochs * epoch)), self.settings.restart_growth)
         optimizer = AdamW(task.network.parameters(), settings.learning_rate, self.settings.weight_decay)
         stages.run(task, optimizer, schedule)
-
-    def _info(self, data: MannData, metrics: dict[str, Any]) -> PackInfo:
-        about = describe(self.dataset)
-        learned = self.dataset.part(held_out=False)
-        speeds = [np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * clip.fps for clip in learned.clips]
-        return PackInfo(
-            system="mann", title=self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
-            layouts={"inputs": data.inputs, "outputs": data.outputs}, speeds=speeds_between(speeds, data.fps),
-            actions=data.actions, licence=about.licence, credits=about.credits,
-            training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
-            held_out=about.held_out, metrics=metrics, reference=about.reference,
-        )  # fmt: skip
 
 
 def _left_by(path: Path) -> dict[str, Any]:

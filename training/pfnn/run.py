@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import Cancelled, DatasetError
 from blender_addon.systems import pfnn as runtime
-from blender_addon.systems.packs import PackInfo, write_pack
+from blender_addon.systems.packs import write_pack
 
-from ..coverage import describe, speeds_between
 from ..optimizer import AdamW
 from ..products import quick_products
 from ..settings import PfnnTrainingSettings
-from ..stages import Limits, Stages, fingerprint
+from ..stages import Limits, Stages, fingerprint, learned_info
 from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
 from . import export, starts
@@ -78,7 +77,12 @@ class PfnnRun:
         )  # fmt: skip
         stages.run(walking, AdamW(network.parameters(), windows.learning_rate, 0.0))
         metrics = stages.metrics()
-        write_pack(self.out, self._info(data, metrics), pack_files(data, network, settings))
+        info = learned_info(
+            self.dataset, "pfnn", self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
+            layouts={"inputs": data.inputs, "outputs": data.outputs}, actions=data.gaits, settings=settings,
+            metrics=metrics,
+        )  # fmt: skip
+        write_pack(self.out, info, pack_files(data, network, settings))
         stages.clear()
         return metrics
 
@@ -121,18 +125,6 @@ class PfnnRun:
                 raise Cancelled
 
         return fit_dataset(self.dataset, labels, self.settings.ground, told)
-
-    def _info(self, data: PfnnData, metrics: dict[str, Any]) -> PackInfo:
-        about = describe(self.dataset)
-        learned = self.dataset.part(held_out=False)
-        speeds = [np.linalg.norm(np.diff(clip.root[:, :2], axis=0), axis=1) * clip.fps for clip in learned.clips]
-        return PackInfo(
-            system="pfnn", title=self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
-            layouts={"inputs": data.inputs, "outputs": data.outputs}, speeds=speeds_between(speeds, data.fps),
-            actions=data.gaits, licence=about.licence, credits=about.credits,
-            training={**about.training, "mirrored": self.settings.mirror, "settings": asdict(self.settings)},
-            held_out=about.held_out, metrics=metrics, reference=about.reference,
-        )  # fmt: skip
 
 
 def pack_files(data: PfnnData, network: PfnnNetwork, settings: PfnnTrainingSettings) -> dict[str, bytes]:
