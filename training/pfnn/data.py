@@ -15,7 +15,7 @@ from blender_addon.motion.clip_labels import ClipLabels, label_clip
 from blender_addon.motion.contact_labels import CONTACT_POINTS, flat_contacts
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
-from blender_addon.motion.gait_labels import gait_weights
+from blender_addon.motion.gait_labels import gait_weights, graded_crouch
 from blender_addon.motion.phases import Phase
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.skeleton import Skeleton
@@ -39,7 +39,9 @@ _LEAST_SCALE = 0.2
 #: Inputs of bones are made so small beside the others (Holden et al. 2017).
 BONE_SCALE = 0.1
 #: How often frames of a kind are drawn rises with the root of how rare they are, up to so many times the commonest's.
-_RARE = 8.0
+_RARE = 16.0
+#: A gait is shown by frames with more than this share of it.
+_PRESENT = 0.1
 #: Of what is drawn this share is on the ground that was there, the rest on ground that was fitted.
 _OWN_GROUND = 0.4
 #: Heights are learned from ground of more than this deviation, metres.
@@ -251,6 +253,7 @@ def takes_of(
         ground = StanceGround.of(clip) if label.uneven else _level
         grounds = [felt_along(clip.root, clip.fps, ground), *(fits.felt(number) if fits is not None else ())]
         gaits = gait_weights(label.gaits, clip.fps, len(label.gait_names))
+        gaits = graded_crouch(gaits, label.gait_names, clip)
         own = dataset.labelled[number]
         left_out = own.left_out if own is not None else None
         takes.append(Take(clip, label.phase, gaits, flat_contacts(clip, label.contacts), grounds, left_out))
@@ -298,10 +301,12 @@ def _assemble(take: Take, place: slice, blocks: Layout, into: tuple[Tensor, Tens
 
 def _drawn(frames: Tensor, heights: Tensor, blocks: Layout, gaits: int) -> Tensor:
     """How often each frame is drawn (n,): rare gaits, and uneven ground, more often than their share."""
-    now = frames[:, blocks.slices["gaits"]].view(len(frames), SAMPLES, gaits)[:, PAST].argmax(dim=1)
-    kind = 2 * now + (heights[0].std(dim=1) > _UNEVEN)
-    share = torch.bincount(kind, minlength=2 * gaits).float() / len(frames)
-    return (share.max() / share.clamp_min(1e-9)).sqrt().clamp_max(_RARE)[kind]
+    now = frames[:, blocks.slices["gaits"]].view(len(frames), SAMPLES, gaits)[:, PAST] > _PRESENT
+    uneven = (heights[0].std(dim=1) > _UNEVEN)[:, None]
+    kinds = torch.cat([now & ~uneven, now & uneven], dim=1)
+    share = kinds.float().mean(dim=0)
+    often = (share.max() / share.clamp_min(1e-9)).sqrt().clamp_max(_RARE)
+    return (kinds * often).amax(dim=1).clamp_min(1.0)
 
 
 def _fit(frames: Tensor, blocks: Layout) -> tuple[Tensor, Tensor]:

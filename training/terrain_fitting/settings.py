@@ -26,7 +26,7 @@ class FitSettings:
         blend: seconds in which one cycle's ground goes over into the next one's.
     """
 
-    fits: int = 4
+    fits: int = 10
     steps: int = 2
     placements: int = 40
     size: float = 16.0
