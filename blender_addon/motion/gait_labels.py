@@ -56,7 +56,7 @@ def gait_weights(labels: npt.NDArray[np.int64], fps: float, gaits: int = len(BIP
 def graded_crouch(weights: Array, names: Sequence[str], clip: Clip) -> Array:
     """Gait weights (f, gaits) whose crouching tells how low: the rest of it counts as walking.
 
-    So a network can be asked to go as low as a ceiling wants it. Nothing changes where there is no crouching or walking.
+    So a network can be asked to go as low as a ceiling wants it. Nothing changes without crouching or walking.
     """
     if "crouch" not in names or "walk" not in names:
         return weights
