@@ -19,13 +19,9 @@ from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .inference import Network
 from .layout import Layout
-from .mann_control import Blend, Course, Trail, Wanted, blended
+from .mann_control import Blend, blended, trail_of
 from .mann_features import (
-    FUTURE,
-    HORIZON_SECONDS,
-    PAST,
     POSE_BLOCKS,
-    SAMPLE_SECONDS,
     TRAJECTORY_BLOCKS,
     Body,
     input_layout,
@@ -36,6 +32,8 @@ from .mann_features import (
 from .packs import Pack
 from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
+from .trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS, SAMPLES
+from .trajectory_control import Trail, Trajectory, Wanted
 
 Float32 = npt.NDArray[np.float32]
 
@@ -72,7 +70,7 @@ class MannState:
 
     pose: Array
     contacts: Array
-    future: Course
+    future: Trajectory
     trail: Trail
 
 
@@ -138,8 +136,8 @@ class Mann:
         wanted = Wanted.of(wish).after(0.0)
         query = np.concatenate(
             [
-                wanted.course.positions.reshape(len(wish.speed), -1),
-                wanted.course.directions.reshape(len(wish.speed), -1),
+                wanted.trajectory.positions.reshape(len(wish.speed), -1),
+                wanted.trajectory.directions.reshape(len(wish.speed), -1),
                 wanted.speeds, wanted.actions.reshape(len(wish.speed), -1),
             ], axis=1,
         )  # fmt: skip
@@ -156,7 +154,7 @@ class Mann:
         """The next ``stride`` frames, the network called once for each."""
         wanted = Wanted.of(wish)
         origin = state.trail.roots[:, -1]
-        back = self.settings.pull * wanted.course.here
+        back = self.settings.pull * wanted.trajectory.here
         shown: list[MannState] = []
         steps: list[Array] = []
         for frame in range(self.stride):
@@ -172,30 +170,30 @@ class Mann:
     def _begin(self, chosen: npt.NDArray[np.int64]) -> MannState:
         inputs = self._starts[chosen]
         count = len(inputs)
-        course = Course.of(*(self._future(inputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
-        trail = Trail.of(inputs, self._inputs, self.fps)
-        return MannState(inputs[:, pose_columns(self._inputs)], self._contacts[chosen], course, trail)
+        future = Trajectory.of(*(self._future(inputs, name).reshape(count, FUTURE, 2) for name in TRAJECTORY_BLOCKS))
+        trail = trail_of(inputs, self._inputs, self.fps)
+        return MannState(inputs[:, pose_columns(self._inputs)], self._contacts[chosen], future, trail)
 
     def _future(self, inputs: Array, name: str) -> Array:
         """The future half of a block of inputs (k, size)."""
         block = self._inputs.get(inputs, name)
-        return block[:, block.shape[1] * PAST // (PAST + FUTURE) :]
+        return block[:, block.shape[1] * PAST // SAMPLES :]
 
     def _frame(self, state: MannState, wanted: Wanted, here: Array, back: Array) -> tuple[MannState, Array]:
         """The state one frame on, and the root's step to it (c, 3), of which ``back`` leads to the plan."""
         count = len(here)
         trail = state.trail.wishing(wanted.speeds[:, 0], wanted.actions[:, 0])
         past, speeds, actions = trail.past(self.fps)
-        wish = wanted.course.seen_from(here).within_reach()
+        wish = wanted.trajectory.seen_from(here).within_reach()
         future = blended(state.future, wish, self._shares)
-        course = np.concatenate([past.values, future.values], axis=2).reshape(count, -1)
+        trajectory = np.concatenate([past.values, future.values], axis=2).reshape(count, -1)
         speeds = np.concatenate([speeds, wanted.speeds], axis=1)
         actions = np.concatenate([actions, wanted.actions], axis=1).reshape(count, -1)
-        inputs = np.concatenate([course, speeds, actions, state.pose], axis=1)
+        inputs = np.concatenate([trajectory, speeds, actions, state.pose], axis=1)
         outputs = self._network(inputs=inputs.astype(np.float32)).astype(np.float64)
         get = self._outputs.get
         step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
-        own = Course(outputs[:, : 6 * FUTURE].reshape(count, 3, FUTURE, 2))
+        own = Trajectory(outputs[:, : 6 * FUTURE].reshape(count, 3, FUTURE, 2))
         step = step + back
         return MannState(self._pose(outputs), get(outputs, "contacts"), own, trail.moved(step)), step
 

@@ -1,4 +1,4 @@
-"""The Mode-Adaptive Neural Network's trajectory: own past, own prediction and the wish, put together frame by frame.
+"""The Mode-Adaptive Neural Network's control: how the wish meets the own prediction.
 
 systems.md sections 3 (TrajectoryBlend) and 4. All arrays have a leading axis of characters.
 """
@@ -9,14 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..motion import rotations as rot
 from ..motion.rotations import Array
 from .layout import Layout
-from .mann_features import FUTURE, PAST, SAMPLE_SECONDS, SAMPLE_TIMES
-from .protocol import Wish
-
-#: How far a character may be from its plan and still know the way: metres, radians. Learned are deviations of as much.
-REACH_M, REACH_RAD = 0.2, 0.2
+from .trajectory import PAST, SAMPLES
+from .trajectory_control import Trail, Trajectory, wish_share
 
 
 @dataclass(frozen=True)
@@ -36,171 +32,23 @@ class Blend:
     @property
     def shares(self) -> Array:
         """Share of the wish in each part, at each future sample (3, 6, 1); none of it now."""
-        t = np.arange(FUTURE) / (FUTURE - 1)
-        taus = np.array([self.position, self.direction, self.velocity])[:, None]
-        share: Array = np.where(t > 0.0, np.maximum(t, 1e-12) ** taus, 0.0)
-        return share[..., None]
+        return wish_share(np.array([self.position, self.direction, self.velocity])[:, None])[..., None]
 
 
-@dataclass(frozen=True)
-class Course:
-    """Positions in metres, facings, and velocities in metres a second, in root space.
-
-    Attributes:
-        values: all three, in this order (c, 3, samples, 2).
-    """
-
-    values: Array
-
-    @classmethod
-    def of(cls, positions: Array, directions: Array, velocities: Array) -> Course:
-        """Of three arrays (c, samples, 2)."""
-        return cls(np.stack([positions, directions, velocities], axis=1))
-
-    @property
-    def positions(self) -> Array:
-        """(c, samples, 2)."""
-        return self.values[:, 0]
-
-    @property
-    def directions(self) -> Array:
-        """(c, samples, 2)."""
-        return self.values[:, 1]
-
-    @property
-    def velocities(self) -> Array:
-        """(c, samples, 2)."""
-        return self.values[:, 2]
-
-    @property
-    def here(self) -> Array:
-        """Where the first sample is: x, y in metres, yaw in radians (c, 3)."""
-        return np.concatenate([self.values[:, 0, 0], rot.yaw_of_direction(self.values[:, 1, :1])], axis=1)
-
-    def within_reach(self) -> Course:
-        """The same brought so near that the first sample is no further off than was learned."""
-        here = self.here
-        away = np.sqrt(np.sum(here[:, :2] ** 2, axis=1, keepdims=True))
-        if np.all(away <= REACH_M) and np.all(np.abs(here[:, 2]) <= REACH_RAD):
-            return self
-        place = here[:, :2] * np.minimum(1.0, REACH_M / np.maximum(away, 1e-9))
-        turn = np.clip(here[:, 2], -REACH_RAD, REACH_RAD)
-        near = rot.rotate_2d(turn[:, None, None], self.seen_from(here).values)
-        near[:, 0] += place[:, None]
-        return Course(near)
-
-    def seen_from(self, root: Array) -> Course:
-        """The same as seen from ``root`` (c, 3): x, y, yaw in the space that this course is in."""
-        values = self.values.copy()
-        values[:, 0] -= root[:, None, :2]
-        return Course(rot.rotate_2d(-root[:, 2, None, None], values))
+def trail_of(inputs: Array, layout: Layout, fps: float) -> Trail:
+    """The trail of characters in the midst of what ``inputs`` (c, size) say."""
+    past = slice(0, PAST + 1)
+    places, directions, speeds, actions = (
+        layout.get(inputs, name).reshape(len(inputs), SAMPLES, -1)[:, past]
+        for name in ("trajectory_positions", "trajectory_directions", "speeds", "actions")
+    )
+    return Trail.joined(places, directions, speeds[..., 0], actions, fps)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A wish for the frames of one chunk, in the root space of the chunk's first frame.
-
-    Attributes:
-        course: now, the future samples, and one sample on (c, 7, 2). speeds: (c, 7). actions: (c, 7, actions).
-    """
-
-    course: Course
-    speeds: Array
-    actions: Array
-
-    @classmethod
-    def of(cls, wish: Wish) -> Wanted:
-        """The wish, its velocities taken from its positions."""
-        places = wish.positions
-        velocities = np.empty_like(places)
-        velocities[:, 1:-1] = (places[:, 2:] - places[:, :-2]) / (2.0 * SAMPLE_SECONDS)
-        velocities[:, 0] = (places[:, 1] - places[:, 0]) / SAMPLE_SECONDS
-        velocities[:, -1] = (places[:, -1] - places[:, -2]) / SAMPLE_SECONDS
-        return cls(Course.of(places, wish.directions, velocities), wish.speeds, wish.actions)
-
-    def after(self, seconds: float) -> Wanted:
-        """The same wish some time later (less than one sample): now and the future samples (c, 6, ...)."""
-        part = seconds / SAMPLE_SECONDS
-        values, speeds = self.course.values, self.speeds
-        return Wanted(
-            Course((1.0 - part) * values[:, :, :-1] + part * values[:, :, 1:]),
-            (1.0 - part) * speeds[:, :-1] + part * speeds[:, 1:],
-            self.actions[:, :-1] if part < 0.5 else self.actions[:, 1:],
-        )
-
-
-@dataclass(frozen=True)
-class Trail:
-    """The last second of characters, oldest first, the present frame last.
-
-    Attributes:
-        roots: x, y, yaw in a space that stays where it is (c, frames, 3).
-        speeds: wished speeds (c, frames). actions: wished actions (c, frames, actions).
-    """
-
-    roots: Array
-    speeds: Array
-    actions: Array
-
-    @staticmethod
-    def frames(fps: float) -> int:
-        """How many frames are kept: to the oldest sample, and one more for its velocity."""
-        return round(PAST * SAMPLE_SECONDS * fps) + 2
-
-    @classmethod
-    def of(cls, inputs: Array, layout: Layout, fps: float) -> Trail:
-        """The trail of characters in the midst of what ``inputs`` (c, size) say."""
-        count, samples = len(inputs), PAST + 1
-        return cls.joined(
-            layout.get(inputs, "trajectory_positions").reshape(count, -1, 2)[:, :samples],
-            layout.get(inputs, "trajectory_directions").reshape(count, -1, 2)[:, :samples],
-            layout.get(inputs, "speeds")[:, :samples],
-            layout.get(inputs, "actions").reshape(count, PAST + FUTURE, -1)[:, :samples], fps,
-        )  # fmt: skip
-
-    @classmethod
-    def joined(cls, places: Array, directions: Array, speeds: Array, actions: Array, fps: float) -> Trail:
-        """The trail through past samples and the present one (c, 7, ...), joined by lines."""
-        times = np.arange(1 - cls.frames(fps), 1) / fps
-        yaw = np.unwrap(rot.yaw_of_direction(directions), axis=1)
-        at = np.clip(times / SAMPLE_SECONDS + PAST, 0.0, PAST)
-        low = np.minimum(at.astype(np.int64), PAST - 1)
-        part = at - low
-        roots = np.concatenate([places, yaw[..., None]], axis=-1)
-        joined = (1.0 - part)[:, None] * roots[:, low] + part[:, None] * roots[:, low + 1]
-        return cls(
-            joined, (1.0 - part) * speeds[:, low] + part * speeds[:, low + 1], actions[:, np.round(at).astype(np.int64)]
-        )
-
-    def wishing(self, speeds: Array, actions: Array) -> Trail:
-        """The trail with what is wished now (c,), (c, actions) put at its end."""
-        new_speeds, new_actions = self.speeds.copy(), self.actions.copy()
-        new_speeds[:, -1], new_actions[:, -1] = speeds, actions
-        return Trail(self.roots, new_speeds, new_actions)
-
-    def moved(self, step: Array) -> Trail:
-        """One frame on, by ``step`` (c, 3) in root space."""
-        last = self.roots[:, -1]
-        root = np.concatenate([last[:, :2] + rot.rotate_2d(last[:, 2], step[:, :2]), last[:, 2:] + step[:, 2:]], axis=1)
-        return Trail(
-            np.concatenate([self.roots[:, 1:], root[:, None]], axis=1),
-            np.concatenate([self.speeds[:, 1:], self.speeds[:, -1:]], axis=1),
-            np.concatenate([self.actions[:, 1:], self.actions[:, -1:]], axis=1),
-        )
-
-    def past(self, fps: float) -> tuple[Course, Array, Array]:
-        """Course (c, 6, 2), speeds (c, 6) and actions (c, 6, actions) at the past samples, as seen from the present."""
-        rows = self.roots.shape[1] - 1 + np.round(np.array(SAMPLE_TIMES[:PAST]) * fps).astype(np.int64)
-        root, now = self.roots[:, rows], self.roots[:, -1]
-        velocities = (self.roots[:, rows + 1, :2] - self.roots[:, rows - 1, :2]) * (0.5 * fps)
-        course = Course.of(root[..., :2], rot.direction_of_yaw(root[..., 2]), velocities).seen_from(now)
-        return course, self.speeds[:, rows], self.actions[:, rows]
-
-
-def blended(own: Course, wish: Course, shares: Array) -> Course:
+def blended(own: Trajectory, wish: Trajectory, shares: Array) -> Trajectory:
     """TrajectoryBlend of the own prediction and the wish at the future samples; ``shares`` (3, 6, 1) of the wish."""
     values = own.values + shares * (wish.values - own.values)
     length = np.sqrt(np.sum(values[:, 1] ** 2, axis=-1, keepdims=True))
     # Own and wished facing may be opposite: then the wish holds.
     values[:, 1] = np.where(length > 1e-3, values[:, 1] / np.maximum(length, 1e-3), wish.directions)
-    return Course(values)
+    return Trajectory(values)

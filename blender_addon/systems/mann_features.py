@@ -16,18 +16,10 @@ from ..motion.clip import Clip
 from ..motion.filters import derivative
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
-from .features import sample_root
 from .layout import Layout
 from .poses import clip_poses
+from .trajectory import FUTURE, PAST, SAMPLES, clip_trajectory, sampled
 
-#: Time between samples of the trajectory: 10 frames at 60 fps.
-SAMPLE_SECONDS = 1 / 6
-#: Samples behind the character; samples from now on.
-PAST, FUTURE = 6, 6
-#: When the samples are, seconds from now.
-SAMPLE_TIMES: tuple[float, ...] = tuple(SAMPLE_SECONDS * k for k in range(-PAST, FUTURE))
-#: When a wish is read: now, at the future samples, and one sample on, so that every sample has neighbours.
-HORIZON_SECONDS: tuple[float, ...] = tuple(SAMPLE_SECONDS * k for k in range(FUTURE + 1))
 #: Blocks of the input that are the pose, in order; of the input and the output alike.
 POSE_BLOCKS: tuple[str, ...] = ("joint_positions", "joint_rotations", "joint_velocities")
 TRAJECTORY_BLOCKS: tuple[str, ...] = ("trajectory_positions", "trajectory_directions", "trajectory_velocities")
@@ -35,13 +27,12 @@ TRAJECTORY_BLOCKS: tuple[str, ...] = ("trajectory_positions", "trajectory_direct
 
 def input_layout(joints: int, actions: int) -> Layout:
     """The input, of frame i: trajectory, desired speed and actions at 12 samples, and the pose (dog, 27 bones: 480)."""
-    samples = PAST + FUTURE
     return Layout.of(
-        trajectory_positions=2 * samples,
-        trajectory_directions=2 * samples,
-        trajectory_velocities=2 * samples,
-        speeds=samples,
-        actions=actions * samples,
+        trajectory_positions=2 * SAMPLES,
+        trajectory_directions=2 * SAMPLES,
+        trajectory_velocities=2 * SAMPLES,
+        speeds=SAMPLES,
+        actions=actions * SAMPLES,
         joint_positions=3 * joints,
         joint_rotations=6 * joints,
         joint_velocities=3 * joints,
@@ -108,38 +99,12 @@ def clip_frames(clip: Clip, labels: npt.NDArray[np.int64], actions: int) -> Mann
         trajectory_directions=directions.reshape(count, -1),
         trajectory_velocities=velocities.reshape(count, -1),
         speeds=np.linalg.norm(velocities, axis=-1),
-        actions=sampled_actions(labels, actions, clip.fps).reshape(count, -1),
+        actions=sampled(np.eye(actions)[labels], clip.fps).reshape(count, -1),
         joint_positions=places.reshape(count, -1),
         joint_rotations=rot.to_6d(turns).reshape(count, -1),
         joint_velocities=velocity.reshape(count, -1),
     )
     return MannFrames(inputs, poses.root_step * clip.fps, poses.contacts)
-
-
-def clip_trajectory(clip: Clip) -> tuple[Array, Array, Array]:
-    """Root positions, facings and velocities (frames, 12, 2) around every frame, in its root space.
-
-    Beyond the clip's ends the root goes on along an arc.
-    """
-    frames = np.arange(len(clip))
-    at = [frames + seconds * clip.fps for seconds in SAMPLE_TIMES]
-    world = np.stack([sample_root(clip.root, when, clip.fps) for when in at], axis=1)
-    before, after = (
-        np.stack([sample_root(clip.root, when + side, clip.fps) for when in at], axis=1) for side in (-1.0, 1.0)
-    )
-    turn = -clip.root[:, None, 2]
-    return (
-        rot.rotate_2d(turn, world[..., :2] - clip.root[:, None, :2]),
-        rot.direction_of_yaw(world[..., 2] + turn),
-        rot.rotate_2d(turn, (after - before)[..., :2] * (0.5 * clip.fps)),
-    )
-
-
-def sampled_actions(labels: npt.NDArray[np.int64], actions: int, fps: float) -> Array:
-    """One-hot actions (frames, 12, actions) around every frame; the ends' actions go on."""
-    ahead = np.round(np.array(SAMPLE_TIMES) * fps).astype(np.int64)
-    rows = np.clip(np.arange(len(labels))[:, None] + ahead, 0, len(labels) - 1)
-    return np.eye(actions)[labels[rows]]
 
 
 class Body:
@@ -180,7 +145,6 @@ class Body:
         arms = np.einsum("...jka,jk->...ja", axes[..., self.parents, :, :], self.offsets)
         found: Array = self.chain @ arms + hips[..., None, :]
         return found
-
 
     def balls(self, positions: Array, axes: Array) -> Array:
         """The soles' points under the balls of the feet (..., feet, 3), metres."""

@@ -19,13 +19,10 @@ from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .inference import Network
 from .layout import Layout
-from .mann_control import Course, Trail, Wanted
-from .mann_features import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS
 from .onnx_weights import read_constants
 from .packs import Pack
-from .pfnn_control import PfnnBlend, blended_course, blended_gaits, meant_gaits
+from .pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, meant_gaits
 from .pfnn_features import (
-    SAMPLES,
     Felt,
     RestBody,
     felt_points,
@@ -38,6 +35,8 @@ from .phase_function import CONTROL_POINTS, spline_coefficients
 from .phase_tables import PhaseTables
 from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
+from .trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS, SAMPLES
+from .trajectory_control import Trail, Trajectory, Wanted
 
 Float32 = npt.NDArray[np.float32]
 #: Inputs (n, in), not normalised, and phases (n,) -> outputs (n, out), not normalised.
@@ -143,9 +142,8 @@ class Pfnn:
         wanted = Wanted.of(wish).after(0.0)
         count = len(wish.speed)
         gaits = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
-        query = np.concatenate(
-            [part.reshape(count, -1) for part in (wanted.course.positions, wanted.course.directions, gaits)], axis=1
-        )
+        parts = (wanted.trajectory.positions, wanted.trajectory.directions, gaits)
+        query = np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
         known = np.concatenate(
             [self._samples(self._starts, name)[:, PAST:].reshape(len(self._starts), -1)
              for name in ("trajectory_positions", "trajectory_directions", "gaits")], axis=1,
@@ -193,10 +191,10 @@ class Pfnn:
     ) -> tuple[PfnnState, _Frame]:
         """This frame's pose, and the state before the next; ``here`` (c, 3) is the root in the space of the ground."""
         count = len(here)
-        wish = wanted.course.seen_from(here).within_reach()
+        wish = wanted.trajectory.seen_from(here).within_reach()
         asked = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
-        own = Course.of(state.positions, state.directions, np.zeros_like(state.positions))
-        places, facings = blended_course(own, wish, self.settings.blend)
+        own = Trajectory.of(state.positions, state.directions, np.zeros_like(state.positions))
+        places, facings = blended_trajectory(own, wish, self.settings.blend)
         gaits = blended_gaits(state.gaits, asked, self.settings.blend)
         trail = state.trail.wishing(np.zeros(count), gaits[:, 0])
         past, _, before = trail.past(self.fps)

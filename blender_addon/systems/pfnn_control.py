@@ -12,8 +12,7 @@ import numpy as np
 
 from ..motion.labels import STAND_SPEED
 from ..motion.rotations import Array
-from .mann_control import Course
-from .mann_features import FUTURE
+from .trajectory_control import Trajectory, wish_share
 
 #: Half the width, m/s, over which standing goes over into walking.
 _STAND_EDGE = 0.08
@@ -40,11 +39,10 @@ class PfnnBlend:
 
     def share(self, tau: float) -> Array:
         """Share of the wish at each future sample (6,); none of it now."""
-        t = np.arange(FUTURE) / (FUTURE - 1)
-        return np.asarray(np.where(t > 0.0, np.maximum(t, 1e-12) ** tau, 0.0))
+        return wish_share(tau)
 
 
-def blended_course(own: Course, wish: Course, blend: PfnnBlend) -> tuple[Array, Array]:
+def blended_trajectory(own: Trajectory, wish: Trajectory, blend: PfnnBlend) -> tuple[Array, Array]:
     """Positions and directions (c, 6, 2) of the own prediction and the wish at the future samples."""
     away = wish.positions - own.positions
     along = _tangents(wish)
@@ -87,11 +85,11 @@ def meant_gaits(actions: Array, speeds: Array, names: Sequence[str], fastest_wal
     return gaits
 
 
-def _tangents(course: Course) -> Array:
+def _tangents(trajectory: Trajectory) -> Array:
     """The way's direction (c, 6, 2) at each sample, unit; where it leads nowhere, the facing."""
-    step = np.empty_like(course.positions)
-    step[:, 1:-1] = 0.5 * (course.positions[:, 2:] - course.positions[:, :-2])
-    step[:, 0] = course.positions[:, 1] - course.positions[:, 0]
-    step[:, -1] = course.positions[:, -1] - course.positions[:, -2]
+    step = np.empty_like(trajectory.positions)
+    step[:, 1:-1] = 0.5 * (trajectory.positions[:, 2:] - trajectory.positions[:, :-2])
+    step[:, 0] = trajectory.positions[:, 1] - trajectory.positions[:, 0]
+    step[:, -1] = trajectory.positions[:, -1] - trajectory.positions[:, -2]
     length = np.linalg.norm(step, axis=-1, keepdims=True)
-    return np.where(length > _LEAST_WAY, step / np.maximum(length, _LEAST_WAY), course.directions)
+    return np.where(length > _LEAST_WAY, step / np.maximum(length, _LEAST_WAY), trajectory.directions)

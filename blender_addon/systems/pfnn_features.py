@@ -21,11 +21,9 @@ from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .features import sample_root
 from .layout import Layout
-from .mann_features import FUTURE, PAST, SAMPLE_TIMES, clip_trajectory
 from .poses import clip_poses
+from .trajectory import FUTURE, PAST, SAMPLE_TIMES, SAMPLES, clip_trajectory, sampled
 
-#: Samples of the trajectory.
-SAMPLES = PAST + FUTURE
 #: Heights are felt in the middle and this far to the left and to the right, metres.
 ASIDE = 0.25
 #: The ground's reference height is a mean along the way between these samples: -20 to +20 frames.
@@ -178,7 +176,7 @@ def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, contacts: Bo
         change[-1] = change[-2]
     return PfnnFrames(
         trajectory=np.concatenate([positions.reshape(count, -1), directions.reshape(count, -1)], axis=1),
-        gaits=sampled_gaits(gaits, clip.fps).reshape(count, -1),
+        gaits=sampled(gaits, clip.fps).reshape(count, -1),
         pose=np.concatenate([places.reshape(count, -1), velocity.reshape(count, -1)], axis=1),
         angles=angles_of(clip.skeleton, turns).reshape(count, -1),
         steps=np.concatenate([poses.root_step * clip.fps, change[:, None]], axis=1),
@@ -186,13 +184,6 @@ def clip_frames(clip: Clip, phase: Phase, gaits: Array, felt: Felt, contacts: Bo
         heights=felt.heights.reshape(count, -1),
         phase=np.mod(phase.angle, 2.0 * np.pi),
     )
-
-
-def sampled_gaits(gaits: Array, fps: float) -> Array:
-    """Gaits (frames, samples, gaits) around every frame; the ends' gaits go on."""
-    ahead = np.round(np.array(SAMPLE_TIMES) * fps).astype(np.int64)
-    rows = np.clip(np.arange(len(gaits))[:, None] + ahead, 0, len(gaits) - 1)
-    return gaits[rows]
 
 
 def angles_of(skeleton: Skeleton, turns: Array) -> Array:

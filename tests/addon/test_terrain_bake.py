@@ -10,9 +10,9 @@ from blender_addon.motion.limits import Limits
 from blender_addon.motion.proportions import sized_skeleton
 from blender_addon.motion.schedule import Schedule
 from blender_addon.scene.shot import read_shot
-from blender_addon.systems.mann_features import PAST, SAMPLE_SECONDS
 from blender_addon.systems.pfnn import Pfnn
-from blender_addon.systems.pfnn_features import SAMPLES, input_layout, output_layout
+from blender_addon.systems.pfnn_features import input_layout, output_layout
+from blender_addon.systems.trajectory import PAST, SAMPLE_SECONDS, SAMPLES
 from tests.addon.rig_makers import armature_of, empty_scene, poly_curve
 from tests.addon.test_terrain import hills
 from tests.synthetic import biped

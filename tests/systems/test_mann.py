@@ -7,16 +7,11 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.filters import derivative
 from blender_addon.motion.plan import Plan
 from blender_addon.systems.mann import FASTEST_FOOT, Mann, MannSettings
-from blender_addon.systems.mann_control import Blend, Course, Trail, Wanted, blended
+from blender_addon.systems.mann_control import Blend, blended, trail_of
 from blender_addon.systems.mann_features import (
-    FUTURE,
-    HORIZON_SECONDS,
-    PAST,
     POSE_BLOCKS,
-    SAMPLE_TIMES,
     Body,
     clip_frames,
-    clip_trajectory,
     gating_columns,
     input_layout,
     output_layout,
@@ -25,6 +20,8 @@ from blender_addon.systems.mann_features import (
 from blender_addon.systems.poses import relative_trajectory
 from blender_addon.systems.protocol import System, Wish
 from blender_addon.systems.rollout import rollout
+from blender_addon.systems.trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_TIMES, clip_trajectory
+from blender_addon.systems.trajectory_control import Trail, Trajectory, Wanted
 from tests.animal_motion import roam
 from tests.animals import animal
 
@@ -105,7 +102,7 @@ def test_a_trail_made_of_samples_goes_through_them():
     clip = roam(4.0, 1.2, 0.5)
     frames = clip_frames(clip, labels(clip, 1), 3)
     layout = input_layout(len(clip.skeleton), 3)
-    course, speeds, actions = Trail.of(frames.inputs[150:151], layout, 60.0).past(60.0)
+    course, speeds, actions = trail_of(frames.inputs[150:151], layout, 60.0).past(60.0)
     assert np.allclose(course.positions[0], clip_trajectory(clip)[0][150, :PAST], atol=1e-9)
     assert np.allclose(speeds, 1.2, atol=1e-3) and np.allclose(actions[0, :, 1], 1.0)
 
@@ -116,7 +113,7 @@ def test_the_blend_keeps_the_own_now_and_obeys_at_the_horizon():
     for row, tau in zip(blend.shares[..., 0], (0.25, 1.0, 2.0), strict=True):
         assert np.allclose(row, [0.0, *t[1:] ** tau])
     rng = np.random.default_rng(0)
-    own, wish = (Course.of(*rng.normal(size=(3, 1, FUTURE, 2))) for _ in range(2))
+    own, wish = (Trajectory.of(*rng.normal(size=(3, 1, FUTURE, 2))) for _ in range(2))
     found = blended(own, wish, Blend(position=1.0, direction=1.0, velocity=2.0).shares)
     assert np.allclose(found.positions[0, 2], 0.6 * own.positions[0, 2] + 0.4 * wish.positions[0, 2])
     assert np.allclose(found.velocities[0, 2], 0.84 * own.velocities[0, 2] + 0.16 * wish.velocities[0, 2])
@@ -136,8 +133,8 @@ def test_within_a_chunk_the_wish_moves_on_as_the_plan_does():
     root = roam(4.0, 1.2, 0.4).root
     first = Wanted.of(wish_along(root, 100, root[100], 3))
     here = np.array([[*rot.rotate_2d(-root[100, 2], root[105, :2] - root[100, :2]), root[105, 2] - root[100, 2]]])
-    moved = first.after(5 / 60).course.seen_from(here)
-    later = Wanted.of(wish_along(root, 105, root[105], 3)).after(0.0).course
+    moved = first.after(5 / 60).trajectory.seen_from(here)
+    later = Wanted.of(wish_along(root, 105, root[105], 3)).after(0.0).trajectory
     assert np.abs(moved.positions - later.positions).max() < 3e-3
     assert np.abs(moved.directions - later.directions).max() < 3e-3
 
@@ -212,9 +209,9 @@ def test_the_start_is_the_state_that_fits_the_wish():
 
 def test_a_wish_far_off_is_brought_within_reach_and_a_near_one_left_alone():
     root = roam(4.0, 1.2, 0.4).root
-    near = Wanted.of(wish_along(root, 100, root[100] + np.array([0.05, 0.1, 0.1]), 3)).after(0.0).course
+    near = Wanted.of(wish_along(root, 100, root[100] + np.array([0.05, 0.1, 0.1]), 3)).after(0.0).trajectory
     assert near.within_reach() is near
-    far = Wanted.of(wish_along(root, 100, root[100] + np.array([1.0, -2.0, 1.0]), 3)).after(0.0).course
+    far = Wanted.of(wish_along(root, 100, root[100] + np.array([1.0, -2.0, 1.0]), 3)).after(0.0).trajectory
     brought = far.within_reach()
     assert np.linalg.norm(brought.here[0, :2]) == pytest.approx(0.2) and brought.here[0, 2] == pytest.approx(-0.2)
     direction = far.here[0, :2] / np.linalg.norm(far.here[0, :2])

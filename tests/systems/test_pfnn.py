@@ -14,10 +14,8 @@ from blender_addon.motion import rotations as rot
 from blender_addon.motion.phases import Phase
 from blender_addon.motion.plan import Plan
 from blender_addon.motion.terrain import FlatGround, HeightField
-from blender_addon.systems.mann_control import Course
-from blender_addon.systems.mann_features import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_TIMES
 from blender_addon.systems.pfnn import Pfnn, PfnnSettings
-from blender_addon.systems.pfnn_control import PfnnBlend, blended_course, blended_gaits, meant_gaits
+from blender_addon.systems.pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, meant_gaits
 from blender_addon.systems.pfnn_features import (
     ASIDE,
     PfnnFrames,
@@ -33,6 +31,8 @@ from blender_addon.systems.poses import relative_trajectory
 from blender_addon.systems.protocol import System, Wish
 from blender_addon.systems.rollout import rollout
 from blender_addon.systems.synthesis import synthesise
+from blender_addon.systems.trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_TIMES
+from blender_addon.systems.trajectory_control import Trajectory
 from tests.synthetic import biped, walk
 
 GAITS = ("stand", "walk", "run")
@@ -129,19 +129,19 @@ def test_joints_without_a_loop_are_where_kinematics_put_them(seed):
 
 def test_each_part_of_the_trajectory_has_its_own_bias():
     t = np.arange(FUTURE) / (FUTURE - 1)
-    own = Course.of(np.zeros((1, FUTURE, 2)), np.tile([0.0, -1.0], (1, FUTURE, 1)), np.zeros((1, FUTURE, 2)))
+    own = Trajectory.of(np.zeros((1, FUTURE, 2)), np.tile([0.0, -1.0], (1, FUTURE, 1)), np.zeros((1, FUTURE, 2)))
     # The wish goes ahead and stands half a metre to the left.
     ahead = np.stack([np.full(FUTURE, 0.5), -0.3 * np.arange(FUTURE)], axis=-1)[None]
-    wish = Course.of(ahead, own.directions, own.velocities)
-    places, facings = blended_course(own, wish, PfnnBlend(position=2.0, speed=0.5))
+    wish = Trajectory.of(ahead, own.directions, own.velocities)
+    places, facings = blended_trajectory(own, wish, PfnnBlend(position=2.0, speed=0.5))
     assert np.allclose(places[0, :, 0], 0.5 * t**2.0)
     assert np.allclose(places[0, 1:, 1], -0.3 * np.arange(1, FUTURE) * t[1:] ** 0.5)
     assert np.allclose(places[0, -1], wish.positions[0, -1]) and np.allclose(facings, own.directions)
-    even, _ = blended_course(own, wish, PfnnBlend(position=0.7, speed=0.7))
+    even, _ = blended_trajectory(own, wish, PfnnBlend(position=0.7, speed=0.7))
     share = np.where(t > 0, t**0.7, 0.0)[:, None]
     assert np.allclose(even[0], share * wish.positions[0])
-    turned = Course.of(own.positions, np.tile([1.0, 0.0], (1, FUTURE, 1)), own.velocities)
-    _, facings = blended_course(own, turned, PfnnBlend(direction=1.0))
+    turned = Trajectory.of(own.positions, np.tile([1.0, 0.0], (1, FUTURE, 1)), own.velocities)
+    _, facings = blended_trajectory(own, turned, PfnnBlend(direction=1.0))
     assert np.allclose(np.linalg.norm(facings, axis=-1), 1.0) and np.allclose(facings[0, -1], [1.0, 0.0])
     gaits = blended_gaits(np.zeros((1, FUTURE, 1)), np.ones((1, FUTURE, 1)), PfnnBlend(gait=3.0))
     assert np.allclose(gaits[0, :, 0], np.where(t > 0, t**3.0, 0.0))

@@ -15,9 +15,10 @@ from blender_addon.motion import rotations as rot  # noqa: E402
 from blender_addon.motion.dataset import Dataset  # noqa: E402
 from blender_addon.motion.errors import Cancelled, DatasetError, PackError  # noqa: E402
 from blender_addon.systems import mann as mann_system  # noqa: E402
-from blender_addon.systems.mann_features import PAST, clip_frames, gating_columns  # noqa: E402
+from blender_addon.systems.mann_features import clip_frames, gating_columns  # noqa: E402
 from blender_addon.systems.packs import load_system, read_pack, write_pack  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
+from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.wishes import wish  # noqa: E402
 from training.mann import export  # noqa: E402

@@ -21,13 +21,13 @@ from blender_addon.motion.errors import Cancelled, DatasetError, PackError  # no
 from blender_addon.motion.planting import plant_feet  # noqa: E402
 from blender_addon.motion.terrain import HeightField  # noqa: E402
 from blender_addon.systems import pfnn as pfnn_system  # noqa: E402
-from blender_addon.systems.mann_features import PAST  # noqa: E402
 from blender_addon.systems.onnx_weights import read_constants  # noqa: E402
 from blender_addon.systems.packs import load_system, read_pack, write_pack  # noqa: E402
 from blender_addon.systems.pfnn_features import RestBody, clip_frames, felt_along  # noqa: E402
 from blender_addon.systems.phase_function import spline_coefficients  # noqa: E402
 from blender_addon.systems.phase_tables import PhaseTables  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
+from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.synthetic import walk  # noqa: E402
 from tests.wishes import wish  # noqa: E402

@@ -18,14 +18,13 @@ from blender_addon.motion.labels import STAND_SPEED, root_speed
 from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.layout import Layout
 from blender_addon.systems.mann_features import (
-    FUTURE,
-    PAST,
     TRAJECTORY_BLOCKS,
     clip_frames,
     input_layout,
     output_layout,
     pose_columns,
 )
+from blender_addon.systems.trajectory import FUTURE, PAST
 
 from ..coverage import LEAST_SECONDS, check_seconds
 

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import numpy.typing as npt
 
-from blender_addon.systems.mann_features import PAST
+from blender_addon.systems.trajectory import PAST
 
 from .data import MannData
 

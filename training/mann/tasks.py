@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from blender_addon.systems.mann_control import Blend
-from blender_addon.systems.mann_features import FUTURE, PAST, pose_columns
+from blender_addon.systems.mann_features import pose_columns
+from blender_addon.systems.trajectory import FUTURE, PAST
 
 from ..roots import carried, onward, turned
 from .body import TorchBody

@@ -20,15 +20,14 @@ from blender_addon.motion.phases import Phase
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.skeleton import Skeleton
 from blender_addon.systems.layout import Layout
-from blender_addon.systems.mann_features import PAST
 from blender_addon.systems.pfnn_features import (
-    SAMPLES,
     Felt,
     clip_frames,
     felt_along,
     input_layout,
     output_layout,
 )
+from blender_addon.systems.trajectory import PAST, SAMPLES
 
 from ..coverage import LEAST_SECONDS, check_seconds
 from ..terrain_fitting import TerrainFits

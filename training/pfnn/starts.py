@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from blender_addon.systems.mann_features import PAST
-from blender_addon.systems.pfnn_features import SAMPLES
+from blender_addon.systems.trajectory import PAST, SAMPLES
 
 from .data import PfnnData
 

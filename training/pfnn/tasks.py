@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from blender_addon.systems.mann_features import FUTURE, PAST
-from blender_addon.systems.pfnn_features import SAMPLES, RestBody
+from blender_addon.systems.pfnn_features import RestBody
+from blender_addon.systems.trajectory import FUTURE, PAST, SAMPLES
 
 from ..roots import carried, onward, turned
 from .data import BONE_SCALE, PfnnData

@@ -17,7 +17,8 @@ from blender_addon.motion.clip_labels import ClipLabels, label_clip
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.rotations import Array
-from blender_addon.systems.pfnn_features import SAMPLES, Felt, points_along
+from blender_addon.systems.pfnn_features import Felt, points_along
+from blender_addon.systems.trajectory import SAMPLES
 
 from .bank import Bank
 from .grounds import bank_of
