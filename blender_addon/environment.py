@@ -8,8 +8,8 @@ import sys
 import venv
 from pathlib import Path
 
-#: What training imports; torch without GPU libraries is a tenth of the size.
-PACKAGES = ("numpy", "onnx", "tqdm")
+#: What training imports, and what draws its report; torch without GPU libraries is a tenth of the size.
+PACKAGES = ("numpy", "onnx", "tqdm", "matplotlib")
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 

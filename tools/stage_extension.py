@@ -124,7 +124,7 @@ def stage(folder: Path, platforms: Sequence[Platform], wheels: Sequence[Path]) -
     """Fill ``folder`` (emptied first) with what the zip shall hold."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    junk = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "blender_manifest.toml")
+    junk = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "*-report", "blender_manifest.toml")
     for package in PACKAGES:
         shutil.copytree(REPOSITORY / package, folder / package, ignore=junk)
     for name in ("LICENSE", "README.md", "CHANGELOG.md"):

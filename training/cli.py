@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import argparse
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blender_addon.motion.errors import Cancelled, DatasetError, GaitsmithError
 
 from .progress import Bar, JsonLines, Reporter
+
+if TYPE_CHECKING:
+    from .lmm.run import LmmRun
+    from .mann.run import MannRun
+    from .pfnn.run import PfnnRun
 
 _CANCELLED = 130
 
@@ -72,6 +78,7 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
     check_target(out)
     dataset = Dataset.load(options.dataset)
     path = Path(options.settings) if options.settings else None
+    report = ""
     if options.system == "mm":
         from .mm import make_pack
 
@@ -87,14 +94,36 @@ def _train(options: argparse.Namespace, reporter: Reporter, stop: _Stop) -> None
         watch = Watch(reporter, lambda: stop.wanted, checkpoint_seconds=options.checkpoint_seconds)
         limits = Limits(options.iterations, options.minutes)
         how = (limits, watch, options.resume, options.title)
+        run: LmmRun | MannRun | PfnnRun
         if options.system == "mann":
             begin = Path(options.begin) if options.begin else None
-            metrics = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how, begin).train()
+            run = MannRun(dataset, out, read_settings(path, MannTrainingSettings), *how, begin)
         elif options.system == "pfnn":
-            metrics = PfnnRun(dataset, out, read_settings(path, PfnnTrainingSettings), *how).train()
+            run = PfnnRun(dataset, out, read_settings(path, PfnnTrainingSettings), *how)
         else:
-            metrics = LmmRun(dataset, out, read_settings(path, LmmSettings), *how).train()
-    reporter.message("done", pack=str(out), **metrics)
+            run = LmmRun(dataset, out, read_settings(path, LmmSettings), *how)
+        metrics = run.train()
+        report = "" if options.no_report else _training_report(options.system, run, metrics, reporter)
+    reporter.message("done", pack=str(out), report=report, **metrics)
+
+
+def _training_report(
+    system: str, run: LmmRun | MannRun | PfnnRun, metrics: Mapping[str, Any], reporter: Reporter
+) -> str:
+    """Write the report beside the pack; returns its text's place, nothing where it could not be written."""
+    from .pfnn.run import PfnnRun
+    from .report import Ended, report_folder, write_report
+
+    reporter.message("stage", stage="report", message="writing the report")
+    ended = Ended(system, run.title or run.out.stem, run.dataset, run.outcomes, metrics)
+    if isinstance(run, PfnnRun) and run.settings.fit_ground:
+        ended = replace(ended, labels=run.labels, ground=run.settings.ground)
+    try:
+        return str(write_report(ended, report_folder(run.out))[0])
+    except GaitsmithError as error:
+        # The pack is done; hours of training must not fail for want of a picture.
+        reporter.message("remark", message=f"There is no report: {error}")
+        return ""
 
 
 def _evaluate(options: argparse.Namespace, reporter: Reporter) -> None:
@@ -159,6 +188,7 @@ def _parser() -> argparse.ArgumentParser:
     length.add_argument("--iterations", type=_positive(int), help="train every stage so many steps")
     train.add_argument("--settings", help="TOML file; see training/settings.py")
     train.add_argument("--checkpoint-seconds", type=_positive(float), default=30.0, help="time between checkpoints")
+    train.add_argument("--no-report", action="store_true", help="write no report beside the pack")
     evaluate = commands.add_parser("evaluate", help="measure a pack")
     evaluate.add_argument("pack", help="folder or zip of the pack")
     evaluate.add_argument("dataset", nargs="?", help="data set with held-out takes")

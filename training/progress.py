@@ -37,7 +37,7 @@ class Reporter(Protocol):
         ...
 
     def message(self, kind: str, **values: Any) -> None:
-        """Something else happened: ``kind`` is ``stage``, ``done``, ``error`` or ``cancelled``."""
+        """Something else happened: ``kind`` is ``stage``, ``remark``, ``done``, ``error`` or ``cancelled``."""
         ...
 
 

@@ -80,7 +80,8 @@ class Outcome:
 
     Attributes:
         iterations, seconds: used. loss: at the end. validation: at the end.
-        history: (iteration, seconds, loss, validation or nan) now and then.
+        history: (iteration, seconds, loss, validation or nan) now and then, from before it was resumed, too.
+        unit: of the validation.
     """
 
     iterations: int = 0
@@ -88,6 +89,7 @@ class Outcome:
     loss: float = math.nan
     validation: float | None = None
     history: list[tuple[float, ...]] = field(default_factory=list)
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ class Trainer:
         if resume:
             self._restore()
         outcome, watch = self._outcome, self.watch
+        outcome.unit = self.task.unit
         began = time.monotonic() - outcome.seconds
         saved = reported = validated = time.monotonic()
         while self.budget.fraction(outcome.iterations, outcome.seconds) < 1.0:

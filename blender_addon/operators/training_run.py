@@ -82,7 +82,7 @@ class TrainingRun:
         folder, plan: where it works, and what it does.
         stage, fraction, loss, left: for the panel.
         losses: the loss curve so far, thinned out.
-        pack: folder of the finished pack; None until it is done.
+        pack: folder of the finished pack; None until it is done. report: the file that tells of it; empty without.
         error: why it failed; empty otherwise.
     """
 
@@ -91,7 +91,7 @@ class TrainingRun:
         self.stage, self.fraction, self.loss, self.left = "Starting", 0.0, "", ""
         self.losses: list[float] = []
         self.pack: Path | None = None
-        self.error = ""
+        self.report, self.error = "", ""
         self._stride, self._skipped = 1, 0
         self._asked_at: float | None = None
         self._began = time.monotonic()
@@ -133,6 +133,7 @@ class TrainingRun:
         kind = event.get("event")
         if kind == "done":
             self.pack = Path(str(event.get("pack") or self.folder / PACK_NAME))
+            self.report = str(event.get("report") or "")
             self.fraction = 1.0
         elif kind == "stage":
             self.stage = str(event.get("stage") or event.get("message") or self.stage).capitalize()

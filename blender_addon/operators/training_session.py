@@ -308,7 +308,9 @@ def _conclude(context: bpy.types.Context, run: TrainingRun) -> None:
         common.tell(context, str(error), "train", error=True)
         return
     (run.folder / PLAN_NAME).unlink(missing_ok=True)
-    lines = [f"Trained and installed {pack.label}: choose it under Motion", *_remarks[:REMARKS_SHOWN]]
+    lines = [f"Trained and installed {pack.label}: choose it under Motion"]
+    lines += [f"What it learned and how well: {run.report}"] if run.report else []
+    lines += _remarks[:REMARKS_SHOWN]
     common.tell(context, "\n".join(lines), "train")
 
 

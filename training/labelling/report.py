@@ -14,6 +14,7 @@ from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.label_doubts import Doubt, doubts_of_clip
 from blender_addon.motion.label_summary import summary
 
+from ..terrain_fitting.settings import FitSettings
 from .checks import clip_doubts
 
 #: Pictures of so many clips, those with the most doubts first, and of ground under so many cycles.
@@ -69,17 +70,26 @@ def _pictures(
         path = folder / f"labels_{number:03d}.png"
         draw_labels(dataset.clips[number], labels[number], doubts[number], path)
         found.append(path)
-    return [*found, *_ground_pictures(dataset, labels, folder)] if ground else found
+    return [*found, *ground_pictures(dataset, labels, folder)] if ground else found
 
 
-def _ground_pictures(dataset: Dataset, labels: Sequence[ClipLabels], folder: Path) -> list[Path]:
-    """Fitted ground of some cycles: of uneven clips, of jumps, and of level ones, a third each as far as there are."""
+def ground_pictures(
+    dataset: Dataset, labels: Sequence[ClipLabels], folder: Path, settings: FitSettings | None = None
+) -> list[Path]:
+    """Fitted ground of some cycles: of uneven clips, of jumps, and of level ones, a third each as far as there are.
+
+    Args:
+        dataset: of two legs. labels: of its clips. folder: where the pictures go. settings: how ground is fitted.
+
+    Raises:
+        TerrainError: ground of the settings cannot be read.
+    """
     from ..terrain_fitting.grounds import bank_of
     from ..terrain_fitting.pictures import draw_fits
-    from ..terrain_fitting.settings import FitSettings
     from ..terrain_fitting.windows import cycles
 
-    settings = FitSettings()
+    settings = settings or FitSettings()
+    bank = bank_of(settings)
     kinds: dict[str, list[int]] = {"uneven": [], "jump": [], "level": []}
     for number, (label, tags) in enumerate(zip(labels, dataset.tags, strict=True)):
         kinds["uneven" if label.uneven else "jump" if "jump" in tags else "level"].append(number)
@@ -90,6 +100,6 @@ def _ground_pictures(dataset: Dataset, labels: Sequence[ClipLabels], folder: Pat
             clip, label = dataset.clips[number], labels[number]
             every = cycles(label.contacts, clip.fps, settings.steps)
             path = folder / f"ground_{kind}_{number:03d}.png"
-            draw_fits(clip, label, every[len(every) // 2], bank_of(settings), settings, path, number)
+            draw_fits(clip, label, every[len(every) // 2], bank, settings, path, number)
             found.append(path)
     return found

@@ -35,6 +35,7 @@ class PfnnRun:
         dataset: what to learn. out: where the pack goes. settings, limits: how.
         watch: reporter and cancelling. resume: go on from the checkpoints of an earlier run.
         title: the pack's, for people.
+        labels: of the data set's clips, once it was trained.
     """
 
     dataset: Dataset
@@ -45,6 +46,7 @@ class PfnnRun:
     resume: bool = False
     title: str = ""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    labels: list[ClipLabels] = field(default_factory=list)
 
     def train(self) -> dict[str, Any]:
         """Train, write the pack and return its metrics.
@@ -100,8 +102,8 @@ class PfnnRun:
             raise DatasetError(
                 f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
             )
-        labels = labels_of(self.dataset)
-        gaits, takes = takes_of(self.dataset, labels, self._fits(labels))
+        self.labels = labels_of(self.dataset)
+        gaits, takes = takes_of(self.dataset, self.labels, self._fits(self.labels))
 
         def part(kept: bool) -> list[Take]:
             return [takes[i] for i in np.nonzero(held == kept)[0]]
