@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .errors import PackError
@@ -34,6 +34,8 @@ class Leap:
         behind: how far behind the root the foot is that takes off, metres.
         ahead: how far before the root the foot is that lands, metres.
         phase: of the stride at take-off, radians in 0 to pi; half a stride on, the other foot takes off.
+        nearest, furthest: the shortest and the longest leap that it has learned, from foot to foot, metres.
+        slow, fast: of the root in the air in these, m/s.
     """
 
     speed: float
@@ -42,11 +44,29 @@ class Leap:
     behind: float
     ahead: float
     phase: float
+    nearest: float
+    furthest: float
+    slow: float
+    fast: float
 
     @property
     def reach(self) -> float:
-        """From the foot that takes off to the one that lands, metres."""
+        """From the foot that takes off to the one that lands, metres; of the usual leap."""
         return self.behind + self.flight * self.flight_speed + self.ahead
+
+    def speed_for(self, reach: float) -> float:
+        """The root's speed in the air, m/s, that carries it so far from foot to foot, metres, if it can."""
+        span = max(self.furthest - self.nearest, 1e-9)
+        share = min(max((reach - self.nearest) / span, 0.0), 1.0)
+        return self.slow + share * (self.fast - self.slow)
+
+    def sized(self, factor: float) -> Leap:
+        """The leap of a body ``factor`` times as long, in the same time."""
+        return replace(
+            self, speed=self.speed * factor, flight_speed=self.flight_speed * factor, behind=self.behind * factor,
+            ahead=self.ahead * factor, nearest=self.nearest * factor, furthest=self.furthest * factor,
+            slow=self.slow * factor, fast=self.fast * factor,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

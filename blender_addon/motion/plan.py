@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from .abilities import Leap
 from .errors import PathError
-from .facing import Facing, Turn, facing_along, yaw_over_time
+from .facing import Facing, facing_along, yaw_over_time
+from .leap import GATHER, LAND, Clock, clock_of, flight_of, with_run_ups
 from .limits import CREEP, Corners, Limits, caps, corners_of, one_by_one, stops_along, too_quick
 from .path import SHORTEST, RootPath
 from .rounding import Track, round_off
@@ -53,6 +55,7 @@ class Plan:
         turning: (f,) whether the body turns in (nearly) one place: steps are needed.
         deviation: greatest distance of the planned root from the curve, metres.
         notes: what was asked for and could not be done, in words.
+        leaps: when a leap takes off, seconds, ascending; of models that leap out of a walk.
     """
 
     fps: float
@@ -65,6 +68,7 @@ class Plan:
     turning: BoolArray
     deviation: float = 0.0
     notes: tuple[str, ...] = field(default=())
+    leaps: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -100,6 +104,7 @@ def make_plan(
     start: float = 0.0,
     speeds: tuple[float, float] = (0.3, 3.0),
     laps: int = 1,
+    leap: Leap | None = None,
 ) -> Plan:
     """Plan the root along a path: from standing, by the schedule, within the limits, to standing.
 
@@ -112,6 +117,8 @@ def make_plan(
         start: where on the curve to begin, metres.
         speeds: the lowest and the highest speed the pack covers, m/s; others are clamped and noted.
         laps: how often to go round a cyclic path.
+        leap: how the model leaps out of a walk, in the plan's metres; without it a "jump" changes nothing in the plan
+            but the action.
 
     Raises:
         PathError: a start beyond the end, a frame rate or number of laps that makes no sense, a plan of hours.
@@ -122,6 +129,7 @@ def make_plan(
     stretches, notes = fitted(schedule.stretches(), path.length, speeds)
     jumps = _without_run_up(stretches, path, start)
     stretches, first, last = _along_the_way(stretches, path, start, laps)
+    stretches, left_out = with_run_ups(stretches, leap, track.s[-1])
     limits = replace(limits, stand_before=max(limits.stand_before, first), stand_after=max(limits.stand_after, last))
     asked = speed_along(stretches, track.s)
     wished = facing_along(track, facing)
@@ -132,14 +140,14 @@ def make_plan(
         timing = ramp(track.travelled, cap, stops, limits.acceleration, limits.deceleration, limits.hold)
         if timing.seconds > _LONGEST_PLAN:
             raise PathError("The way takes more than four hours", "Shorten the path or raise the speeds")
-        plan, travelled = _sample(track, timing, wished, corners, stretches, limits, fps)
+        plan, travelled = _sample(track, timing, wished, corners, stretches, limits, fps, leap)
         slower = too_quick(track, travelled, plan.speed, plan.yaw_rate, limits)
         apart = one_by_one(corners, timing, limits)
         if slower is None and apart is corners:
             break
         corners = apart
         cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
-    notes = (*notes, *jumps, *_unreached(stretches, plan))
+    notes = (*notes, *jumps, *left_out, *_unreached(stretches, plan))
     return replace(plan, distance=plan.distance + start, notes=notes)
 
 
@@ -225,6 +233,7 @@ def _sample(
     stretches: tuple[Stretch, ...],
     limits: Limits,
     fps: float,
+    leap: Leap | None,
 ) -> tuple[Plan, Array]:
     """The plan at each frame, and the way travelled (f,) on the rounded curve, metres."""
     turns = tuple(corner.turn(timing, limits) for corner in corners)
@@ -234,7 +243,11 @@ def _sample(
     finer = math.ceil(60.0 / fps)
     clock = np.arange(math.ceil((before + ending) * fps - 1e-6) * finer + 1) / (fps * finer) - before
     travelled = smoothed(timing.at(clock), limits.soften, fps * finer)
-    moved = [Turn(turn.start + before, turn.end + before, turn.angle) for turn in turns]
+    leaping = _leaping(track, timing, stretches, leap)
+    if leaping.flights:
+        own = clock[: len(clock) - math.floor(leaping.gained * fps) * finer]
+        travelled = np.interp(leaping.even_at(own), clock, travelled)
+    moved = [leaping.turn(turn, before) for turn in turns]
     yaw = yaw_over_time(np.interp(travelled, track.travelled, wished), tuple(moved), fps * finer,
                         limits.turn_edge, limits.soften)  # fmt: skip
     speed = np.gradient(travelled)[::finer] * fps * finer
@@ -242,9 +255,20 @@ def _sample(
     travelled, yaw = travelled[::finer], yaw[::finer]
     distance = np.interp(travelled, track.travelled, track.s)
     turning = (yaw_rate > _TURNING_RATE) & (speed < yaw_rate * _TURNING_RADIUS)
-    actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), limits, fps)
-    plan = Plan(fps, track.at(travelled), yaw, speed, distance, actions, action, turning, track.deviation)
-    return plan, travelled
+    flights = tuple((first + before, last + before) for first, last in leaping.flights)
+    actions, action = _actions(stretches, distance, speed, turning | (yaw_rate > 0.1), flights, limits, fps)
+    leaps = tuple(take_off for take_off, _ in flights)
+    where = track.at(travelled)
+    return Plan(fps, where, yaw, speed, distance, actions, action, turning, track.deviation, leaps=leaps), travelled
+
+
+def _leaping(track: Track, timing: Timing, stretches: tuple[Stretch, ...], leap: Leap | None) -> Clock:
+    """The clock of a plan with these leaps; an even one without."""
+    flights = [flight_of(stretch, leap) for stretch in stretches if stretch.jump] if leap is not None else []
+    middles = np.interp([flight.middle for flight in flights], track.s, track.travelled)
+    node = np.searchsorted(timing.distance, middles)
+    speeds = np.maximum(timing.speed[np.minimum(node, len(timing.speed) - 1)], CREEP)
+    return clock_of(np.interp(middles, timing.distance, timing.time).tolist(), flights, speeds.tolist())
 
 
 def _unreached(stretches: tuple[Stretch, ...], plan: Plan) -> list[str]:
@@ -263,7 +287,8 @@ def _unreached(stretches: tuple[Stretch, ...], plan: Plan) -> list[str]:
 
 
 def _actions(
-    stretches: tuple[Stretch, ...], distance: Array, speed: Array, busy: BoolArray, limits: Limits, fps: float
+    stretches: tuple[Stretch, ...], distance: Array, speed: Array, busy: BoolArray,
+    flights: tuple[tuple[float, float], ...], limits: Limits, fps: float,
 ) -> tuple[tuple[str, ...], IntArray]:
     """Vocabulary and index (f,) of the action at each frame."""
     starts = np.array([stretch.at for stretch in stretches])
@@ -282,10 +307,12 @@ def _actions(
     for stretch in stretches:
         if stretch.rest != STAND:
             _rest(action, still & (np.abs(distance - stretch.at) < _AT_REST), names.index(stretch.rest), stretch, fps)
-        if stretch.jump:
+        if stretch.jump and not flights:
             leap = int(np.argmax(distance >= stretch.at))
             first, last = (leap + round(seconds * fps) for seconds in _LEAP)
             action[max(first, 0) : last] = names.index(JUMP)
+    for take_off, landing in flights:
+        action[round((take_off - GATHER) * fps) : round((landing + LAND) * fps)] = names.index(JUMP)
     return names, action
 
 

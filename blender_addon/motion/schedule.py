@@ -43,6 +43,7 @@ class Mark:
         pause: seconds to stand at the mark before going on; 0 passes through. Getting down and up is within it.
         ease: over how much the speed changes, beginning at the mark (never quicker than the limits allow).
         ease_in_seconds: ``ease`` is seconds instead of metres.
+        reach: how far to leap at a "jump", from foot to foot, metres; None is as far as is usual. For two legs.
     """
 
     at: float
@@ -51,6 +52,7 @@ class Mark:
     pause: float = 0.0
     ease: float = 0.5
     ease_in_seconds: bool = False
+    reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Schedule:
                 out.append(replace(before, at=mark.at, pause=pause, ease=0.0, rest=mark.action, jump=False))
                 continue
             if mark.action == JUMP:
-                out.append(replace(before, at=mark.at, pause=0.0, ease=0.0, rest=STAND, jump=True))
+                out.append(replace(before, at=mark.at, pause=0.0, ease=0.0, rest=STAND, jump=True, reach=mark.reach))
                 continue
             speed = mark.speed
             if speed is None:
@@ -118,7 +120,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A mark with nothing left open: speed in m/s, pause in seconds, ease in metres, what to do in the pause."""
+    """A mark with nothing left open: speed in m/s, pause in seconds, ease and a leap's reach in metres.
+
+    ``rest`` is what to do in the pause; ``reach`` stays open where a leap shall be as wide as is usual.
+    """
 
     at: float
     speed: float
@@ -127,6 +132,7 @@ class Stretch:
     ease: float = 0.0
     rest: str = STAND
     jump: bool = False
+    reach: float | None = None
 
 
 def speed_along(stretches: Iterable[Stretch], s: Array) -> Array:

@@ -1,0 +1,146 @@
+"""Gaps in the ground under a path: found, leapt over where the schedule says so, bridged for the body in the air."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .abilities import Leap
+from .path import RootPath
+from .rotations import Array
+from .runs import runs
+from .schedule import JUMP, Mark, Schedule
+from .terrain import HeightField, Terrain
+
+#: A dip this deep under both its rims is a gap, if it is no wider than `WIDEST`, metres.
+DEEP, WIDEST = 0.25, 3.0
+#: Its rims are where the ground is so far down; so near to them it is as deep as that, metres.
+_EDGE, _SIDE = 0.05, 0.3
+#: A mark to jump means a gap that begins or ends no further from it than this, metres.
+_MEANT = 1.2
+#: Feet keep this far from a gap's rims, metres; so narrow are gaps that are not worth a leap.
+RIM, _NARROW = 0.12, 0.1
+#: The path is looked at this finely, metres.
+_FINE = 0.02
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A stretch of the path without ground, or with ground far below: distances along the path, metres.
+
+    Attributes:
+        first, last: its rims.
+    """
+
+    first: float
+    last: float
+
+    @property
+    def width(self) -> float:
+        """From rim to rim, metres."""
+        return self.last - self.first
+
+    @property
+    def middle(self) -> float:
+        """Half way, metres."""
+        return 0.5 * (self.first + self.last)
+
+
+def gaps_along(path: RootPath, ground: Terrain) -> list[Gap]:
+    """The gaps under a path: holes, and ditches deeper than `DEEP`, narrower than `WIDEST`, with steep sides."""
+    along = np.arange(0.0, path.length + 0.5 * _FINE, _FINE)
+    places = path.position(np.minimum(along, path.length))
+    heights = np.asarray(ground.height(places))
+    missing = ~ground.has_ground(places)
+    depth = np.where(missing, np.inf, _rims(heights) - heights)
+    found = []
+    for first, end in runs(depth > _EDGE):
+        inside = depth[first:end]
+        steep = all(np.any(side[: round(_SIDE / _FINE)] > DEEP) for side in (inside, inside[::-1]))
+        if first > 0 and end < len(along) and steep and (end - first) * _FINE > _NARROW:
+            found.append(Gap(float(along[first]), float(along[end - 1])))
+    return found
+
+
+def over_gaps(schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None) -> tuple[Schedule, tuple[str, ...]]:
+    """The schedule with its jumps where they clear the gaps near them, and words about gaps that they cannot clear.
+
+    Without ``leap`` the schedule stays: then the model's jumps, if it has any, are not those of two legs.
+    """
+    if leap is None:
+        return schedule, ()
+    marks: list[Mark] = []
+    notes: list[str] = []
+    for mark in schedule.marks:
+        gap = _meant(mark, gaps)
+        if gap is None:
+            marks.append(mark)
+            continue
+        reach = min(max(gap.width + 2.0 * RIM, leap.nearest), leap.furthest)
+        if gap.width > leap.furthest:
+            notes.append(
+                f"The gap at {gap.first:.2f} m is {gap.width:.2f} m wide, and the furthest leap of this pack "
+                f"{leap.furthest:.2f} m: it lands too short. Make the gap narrower"
+            )
+        # The feet to both sides of the gap; the root is before the one that takes off.
+        marks.append(replace(mark, at=max(gap.middle - 0.5 * reach + leap.behind, 0.0), reach=reach))
+    return Schedule(marks), tuple(notes)
+
+
+def unmarked(schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None) -> tuple[str, ...]:
+    """Words about gaps that could be leapt over, but are not asked to be."""
+    if leap is None:
+        return ()
+    asked = [_meant(mark, gaps) for mark in schedule.marks]
+    return tuple(
+        f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
+        for gap in gaps if gap not in asked
+    )  # fmt: skip
+
+
+def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
+    """The ground as a body feels it that leaps: dips near these gaps are filled from their rims."""
+    if not gaps or not isinstance(ground, HeightField):
+        return ground
+    heights = ground.heights.copy()
+    nx, ny = heights.shape
+    for gap in gaps:
+        line = path.position(np.arange(gap.first, gap.last + _FINE, _FINE))
+        rims = path.position(np.array([max(gap.first - 2.0 * _FINE, 0.0), min(gap.last + 2.0 * _FINE, path.length)]))
+        level = float(np.min(ground.height(rims)))
+        reach = gap.width + WIDEST
+        low = np.maximum(np.floor((line.min(axis=0) - reach - ground.origin) / ground.cell).astype(int), 0)
+        high = np.minimum(np.ceil((line.max(axis=0) + reach - ground.origin) / ground.cell).astype(int) + 1, (nx, ny))
+        window = (slice(low[0], high[0]), slice(low[1], high[1]))
+        grid = np.stack(np.meshgrid(*(np.arange(a, b) for a, b in zip(low, high, strict=True)), indexing="ij"), axis=-1)
+        at = ground.origin + ground.cell * grid
+        near = _distance_along(path, gap, at)
+        heights[window] = np.where(near & (heights[window] < level - 0.5 * DEEP), np.nan, heights[window])
+    return HeightField(ground.origin, ground.cell, heights)
+
+
+def _distance_along(path: RootPath, gap: Gap, at: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Which points (..., 2) lie between the rims of a gap, as seen along the path in its middle."""
+    here, there = path.position(np.array([gap.first, gap.last]))
+    forward = (there - here) / max(float(np.linalg.norm(there - here)), 1e-9)
+    along = (at - here) @ forward
+    return np.asarray((along > -2.0 * _FINE) & (along < np.linalg.norm(there - here) + 2.0 * _FINE))
+
+
+def _meant(mark: Mark, gaps: Sequence[Gap]) -> Gap | None:
+    """The gap that a mark to jump means: the nearest, if it is near."""
+    if mark.action != JUMP or not gaps:
+        return None
+    away = [max(gap.first - mark.at, mark.at - gap.last, 0.0) for gap in gaps]
+    nearest = int(np.argmin(away))
+    return gaps[nearest] if away[nearest] <= _MEANT else None
+
+
+def _rims(heights: Array) -> Array:
+    """Heights (n,) with dips narrower than `WIDEST` filled up to the lower of their rims: a morphological closing."""
+    reach = int(np.ceil(WIDEST / _FINE))
+    windows = np.lib.stride_tricks.sliding_window_view
+    tallest = windows(np.concatenate([heights, np.full(reach, -np.inf)]), reach + 1).max(axis=1)
+    return np.asarray(windows(np.concatenate([np.full(reach, np.inf), tallest]), reach + 1).min(axis=1))

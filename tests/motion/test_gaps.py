@@ -1,0 +1,111 @@
+"""Gaps under a path: found, leapt over by jumps near them, bridged for the body."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blender_addon.motion.abilities import Leap
+from blender_addon.motion.gaps import RIM, Gap, bridged, gaps_along, over_gaps, unmarked
+from blender_addon.motion.path import RootPath
+from blender_addon.motion.rotations import Array
+from blender_addon.motion.schedule import Mark, Schedule
+from blender_addon.motion.terrain import FlatGround, HeightField
+
+LEAP = Leap(
+    speed=1.0, flight=0.31, flight_speed=2.3, behind=0.32, ahead=0.4, phase=1.6, nearest=1.2, furthest=1.8,
+    slow=2.0, fast=2.5,
+)  # fmt: skip
+#: Straight ahead, towards -Y.
+PATH = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -8.0]]), False)
+
+
+def ground(profile: object, cell: float = 0.02) -> HeightField:
+    """A ground whose height depends on the distance along `PATH` alone."""
+    return HeightField.from_function(lambda xy: profile(-xy[..., 1]), (-1.5, -9.5, 1.5, 1.5), cell)  # type: ignore[operator]
+
+
+def ditch(first: float, last: float, depth: float) -> HeightField:
+    return ground(lambda s: np.where((s > first) & (s < last), -depth, 0.0))
+
+
+def stairs(s: Array) -> Array:
+    return 0.18 * np.floor(np.clip(s - 2.0, 0.0, 3.0) / 0.3)
+
+
+@given(first=st.floats(1.0, 4.0), width=st.floats(0.3, 2.5), depth=st.floats(0.35, 5.0))
+def test_a_ditch_is_a_gap_from_rim_to_rim(first: float, width: float, depth: float) -> None:
+    (gap,) = gaps_along(PATH, ditch(first, first + width, depth))
+    assert gap.first == pytest.approx(first, abs=0.05)
+    assert gap.last == pytest.approx(first + width, abs=0.05)
+
+
+def test_a_hole_is_a_gap() -> None:
+    (gap,) = gaps_along(PATH, ground(lambda s: np.where((s > 3.0) & (s < 4.0), np.nan, 0.0)))
+    assert (gap.first, gap.last) == (pytest.approx(3.0, abs=0.05), pytest.approx(4.0, abs=0.05))
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        stairs,
+        lambda s: -stairs(s),
+        lambda s: 0.4 * np.sin(s),
+        lambda s: 0.15 * np.sin(np.pi * s),
+        lambda s: np.where((s > 2.0) & (s < 2.5), 0.5, 0.0),
+        lambda s: np.where((s > 2.0) & (s < 6.5), -0.5, 0.0),
+        lambda s: np.where((s > 2.0) & (s < 2.6), -0.15, 0.0),
+        lambda s: np.maximum(-0.5 * np.maximum(s - 2.0, 0.0), 0.5 * (s - 4.0)).clip(max=0.0),
+    ],
+    ids=["stairs up", "down", "hills", "bumps", "a box", "a lower road", "a groove", "a gentle dip"],
+)
+def test_what_is_walked_over_is_no_gap(profile: object) -> None:
+    assert gaps_along(PATH, ground(profile)) == []
+
+
+def test_level_ground_has_no_gap() -> None:
+    assert gaps_along(PATH, FlatGround()) == []
+
+
+def test_a_jump_near_a_gap_takes_off_and_lands_beside_its_rims() -> None:
+    gap = Gap(4.0, 5.0)
+    schedule, notes = over_gaps(Schedule([Mark(0.0, 1.2), Mark(3.6, action="jump")]), [gap], LEAP)
+    jump = schedule.marks[1]
+    assert not notes
+    assert jump.reach == pytest.approx(gap.width + 2.0 * RIM)
+    takes_off = jump.at - LEAP.behind
+    assert takes_off == pytest.approx(gap.first - RIM)
+    assert takes_off + jump.reach == pytest.approx(gap.last + RIM)
+
+
+def test_a_jump_far_from_gaps_stays_where_it_is() -> None:
+    asked = Schedule([Mark(0.0, 1.2), Mark(2.0, action="jump"), Mark(4.5, action="walk")])
+    assert over_gaps(asked, [Gap(4.0, 5.0)], LEAP) == (asked, ())
+
+
+def test_a_gap_wider_than_the_furthest_leap_is_told_and_leapt_as_far_as_can_be() -> None:
+    schedule, notes = over_gaps(Schedule([Mark(4.0, action="jump")]), [Gap(3.8, 6.2)], LEAP)
+    assert schedule.marks[0].reach == LEAP.furthest
+    assert len(notes) == 1
+    assert "2.40 m wide" in notes[0]
+    assert "1.80 m" in notes[0]
+
+
+def test_a_gap_that_nobody_asks_to_leap_over_is_told() -> None:
+    gap = Gap(4.0, 4.8)
+    assert "0.80 m at 4.00 m" in unmarked(Schedule([Mark(0.0, 1.2)]), [gap], LEAP)[0]
+    assert unmarked(Schedule([Mark(4.0, action="jump")]), [gap], LEAP) == ()
+    assert unmarked(Schedule(), [gap], None) == ()
+
+
+def test_a_bridged_gap_is_level_and_all_else_as_it_was() -> None:
+    before = ditch(4.0, 5.0, 2.0)
+    after = bridged(before, PATH, gaps_along(PATH, before))
+    along = np.linspace(0.0, 8.0, 801)
+    places = PATH.position(along)
+    assert np.abs(after.height(places)).max() < 1e-9
+    assert np.allclose(before.height(places[:380]), after.height(places[:380]))
+    other = ditch(1.0, 1.5, 2.0)
+    assert bridged(other, PATH, []) is other
