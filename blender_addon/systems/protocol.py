@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.abilities import Abilities
 from ..motion.clip import Clip
 from ..motion.plan import Plan
 from ..motion.rotations import Array
@@ -36,6 +37,7 @@ class Wish:
         actions: how much of each of the system's actions is wished at the samples (characters, samples, actions);
             without actions if the system knows none.
         ground: heights in the world (characters, n), metres, under points in root space (characters, n, 2).
+        until_leap: seconds until a leap takes off (characters,), infinite where none is near.
     """
 
     positions: Array
@@ -44,6 +46,7 @@ class Wish:
     speeds: Array = field(default_factory=lambda: np.zeros((0, 0)))
     actions: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     ground: Callable[[Array], Array] = level_ground
+    until_leap: Array = field(default_factory=lambda: np.full(1, np.inf))
 
 
 @dataclass(frozen=True)
@@ -119,3 +122,9 @@ class Performer(Protocol):
 def feels_ground(system: System | Performer) -> bool:
     """Whether a system's motion stands on the terrain that it was given; else on level ground at height 0."""
     return not isinstance(system, Performer) and system.on_terrain
+
+
+def abilities_of(system: System | Performer) -> Abilities:
+    """What a system can do besides going on level ground: its ``abilities``, or none where it names none."""
+    found = getattr(system, "abilities", None)
+    return found if isinstance(found, Abilities) else Abilities()

@@ -105,18 +105,26 @@ def rollout(
 
 @dataclass(frozen=True)
 class _Track:
-    """A plan as wishes are read from it: root (f, 3), speed (f,), weights of the system's actions (f, actions)."""
+    """A plan as wishes are read from it: root (f, 3), speed (f,), weights of the system's actions (f, actions).
+
+    ``leaps`` are the frames at which leaps take off, fractional.
+    """
 
     root: Array
     speed: Array
     actions: Array
+    leaps: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.root)
 
     @classmethod
     def of(cls, plan: Plan, actions: Sequence[str]) -> _Track:
-        return cls(plan.root, plan.speed, action_weights(plan, actions))
+        return cls(plan.root, plan.speed, action_weights(plan, actions), tuple(t * plan.fps for t in plan.leaps))
+
+    def until_leap(self, frame: int) -> float:
+        """Frames from ``frame`` until the next leap takes off; infinite without."""
+        return min((leap - frame for leap in self.leaps if leap >= frame), default=np.inf)
 
 
 def _named(plan: Plan, skeleton: Skeleton) -> Plan:
@@ -146,6 +154,7 @@ def _wish(
         speeds=np.stack([track.speed[rows] for track, rows in zip(tracks, at, strict=True)]),
         actions=np.stack([track.actions[rows] for track, rows in zip(tracks, at, strict=True)]),
         ground=level_ground if grounds is None else _Underfoot(grounds, roots),
+        until_leap=np.array([track.until_leap(frame) for track in tracks]) / system.fps,
     )
 
 
