@@ -18,7 +18,6 @@ from ..motion.errors import PackError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .inference import Network
-from .layout import Layout
 from .mann_control import Blend, blended, trail_of
 from .mann_features import (
     POSE_BLOCKS,
@@ -32,13 +31,14 @@ from .mann_features import (
 from .packs import Pack
 from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
+from .starting_states import check_answer, nearest, read_starts
 from .trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS, SAMPLES
 from .trajectory_control import Trail, Trajectory, Wanted
 
 Float32 = npt.NDArray[np.float32]
 
-#: Names of the files in a pack.
-NETWORK, STARTS = "mann.onnx", "starts.npz"
+#: Name of the network's file in a pack.
+NETWORK = "mann.onnx"
 #: A foot in contact moves at most so fast, metres a second for legs of a metre; grows with the root of their length.
 FASTEST_FOOT = 0.7
 
@@ -114,22 +114,17 @@ class Mann:
         info = pack.info
         if not info.actions:
             raise PackError("The pack names no action", "Import or train the pack again")
-        inputs = input_layout(len(info.skeleton), len(info.actions))
-        outputs = output_layout(len(info.skeleton), len(info.skeleton.feet))
-        inputs.check_same(info.layouts.get("inputs", Layout(())), "inputs")
-        outputs.check_same(info.layouts.get("outputs", Layout(())), "outputs")
         feet = len(info.skeleton.feet)
-        arrays = pack.arrays(STARTS, {"inputs": (None, inputs.size), "contacts": (None, feet)})
+        inputs = input_layout(len(info.skeleton), len(info.actions))
+        outputs = output_layout(len(info.skeleton), feet)
+        starts = read_starts(pack, inputs, outputs, {"contacts": (None, feet)})
         network = Network(
             pack.file(NETWORK), NETWORK, {"inputs": (None, inputs.size)}, {"outputs": (None, outputs.size)}
         )
-        starts, contacts = (arrays[name].astype(np.float32) for name in ("inputs", "contacts"))
-        if len(starts) == 0 or len(starts) != len(contacts):
-            raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
-        if not np.all(np.isfinite(network(inputs=starts[:1]))):
-            raise PackError(f"{NETWORK} in the pack answers with values that are no numbers", "Train the pack again")
+        states = starts["inputs"].astype(np.float32)
+        check_answer(NETWORK, network(inputs=states[:1]))
         settings = replace(MannSettings(), **options)
-        return cls(info.skeleton, info.fps, info.actions, network, starts, contacts, settings)
+        return cls(info.skeleton, info.fps, info.actions, network, states, starts["contacts"], settings)
 
     def start(self, wish: Wish) -> MannState:
         """About to do what is wished: the nearest of the pack's starting states."""
@@ -143,8 +138,7 @@ class Mann:
         )  # fmt: skip
         known = np.concatenate([self._future(self._starts, name) for name in (
             "trajectory_positions", "trajectory_directions", "speeds", "actions")], axis=1)  # fmt: skip
-        away = known[None] - query[:, None]
-        return self._begin(np.argmin(np.einsum("ckf,ckf->ck", away, away), axis=1))
+        return self._begin(nearest(known, query))
 
     def start_anywhere(self, count: int, seed: int) -> MannState:
         """Random ones of the pack's starting states, most of them in the middle of a movement: for tests."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..motion.rotations import Array
 from .layout import Layout
 from .trajectory import PAST, SAMPLES
-from .trajectory_control import Trail, Trajectory, wish_share
+from .trajectory_control import Trail, Trajectory, unit_facings, wish_share
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,5 @@ def trail_of(inputs: Array, layout: Layout, fps: float) -> Trail:
 def blended(own: Trajectory, wish: Trajectory, shares: Array) -> Trajectory:
     """TrajectoryBlend of the own prediction and the wish at the future samples; ``shares`` (3, 6, 1) of the wish."""
     values = own.values + shares * (wish.values - own.values)
-    length = np.sqrt(np.sum(values[:, 1] ** 2, axis=-1, keepdims=True))
-    # Own and wished facing may be opposite: then the wish holds.
-    values[:, 1] = np.where(length > 1e-3, values[:, 1] / np.maximum(length, 1e-3), wish.directions)
+    values[:, 1] = unit_facings(values[:, 1], wish.directions)
     return Trajectory(values)

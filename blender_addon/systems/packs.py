@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.abilities import Abilities
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.skeleton import Skeleton
 from .layout import Layout
@@ -51,6 +52,7 @@ class PackInfo:
         weights: the feature weights it was made with.
         reference: what the capture does at each speed (`motion.metrics_reference.SpeedTable` as JSON), to
             judge results by; may be empty.
+        abilities: what it can do besides going on level ground; nothing in older packs.
     """
 
     system: str
@@ -67,12 +69,14 @@ class PackInfo:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     reference: Mapping[str, Any] = field(default_factory=dict)
+    abilities: Abilities = Abilities()
 
     def to_json(self) -> dict[str, Any]:
         """The description without the list of files."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         plain["skeleton"] = self.skeleton.to_json()
         plain["layouts"] = {name: layout.to_json() for name, layout in self.layouts.items()}
+        plain["abilities"] = self.abilities.to_json()
         return {"schema": SCHEMA, **plain}
 
     @classmethod
@@ -90,7 +94,7 @@ class PackInfo:
                 training=dict(data.get("training", {})), held_out=_strings(data.get("held_out", ())),
                 metrics=dict(data.get("metrics", {})),
                 weights={str(name): float(value) for name, value in dict(data.get("weights", {})).items()},
-                reference=dict(data.get("reference", {})),
+                reference=dict(data.get("reference", {})), abilities=Abilities.from_json(data.get("abilities", {})),
             )  # fmt: skip
         except KeyError as error:
             raise PackError(f"The pack does not say its {error.args[0]}", _AGAIN) from error
@@ -125,11 +129,15 @@ class Pack:
             raise PackError(f"The pack lacks {name}", _AGAIN)
         return self.files[name]
 
-    def arrays(self, name: str, shapes: Mapping[str, tuple[int | None, ...]]) -> dict[str, npt.NDArray[Any]]:
+    def arrays(
+        self, name: str, shapes: Mapping[str, tuple[int | None, ...]],
+        optional: Mapping[str, tuple[int | None, ...]] | None = None,
+    ) -> dict[str, npt.NDArray[Any]]:
         """The arrays of an ``.npz`` file, checked; never unpickled.
 
         Args:
             name: of the file. shapes: the arrays wanted and their shapes; None is any length.
+            optional: more of them, which older packs may lack.
         """
         data = self.file(name)
         found: dict[str, npt.NDArray[Any]] = {}
@@ -138,6 +146,7 @@ class Pack:
                 if sum(entry.file_size for entry in archive.infolist()) > TOTAL_LIMIT_BYTES:
                     raise PackError(f"{name} unpacks to more than a pack may hold", "Do not use this pack")
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                shapes = {**shapes, **{key: shape for key, shape in (optional or {}).items() if key in archive}}
                 for key in shapes:
                     found[key] = np.asarray(archive[key])
         except KeyError as error:

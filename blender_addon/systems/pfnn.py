@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..motion import rotations as rot
+from ..motion.abilities import Abilities
 from ..motion.errors import PackError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
 from .inference import Network
-from .layout import Layout
 from .onnx_weights import read_constants
 from .packs import Pack
 from .pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, meant_gaits
@@ -35,6 +35,7 @@ from .phase_function import CONTROL_POINTS, spline_coefficients
 from .phase_tables import PhaseTables
 from .poses import Poses, relative_root
 from .protocol import Chunk, Wish
+from .starting_states import check_answer, nearest, read_starts
 from .trajectory import FUTURE, HORIZON_SECONDS, PAST, SAMPLE_SECONDS, SAMPLES
 from .trajectory_control import Trail, Trajectory, Wanted
 
@@ -42,8 +43,8 @@ Float32 = npt.NDArray[np.float32]
 #: Inputs (n, in), not normalised, and phases (n,) -> outputs (n, out), not normalised.
 Answer = Callable[[Float32, Array], Float32]
 
-#: Names of the files in a pack.
-NETWORK, STARTS = "pfnn.onnx", "starts.npz"
+#: Name of the network's file in a pack.
+NETWORK = "pfnn.onnx"
 #: What the network moves faster than this is its own error from frame to frame.
 NOISE_HZ = 12.0
 #: The fastest walk, m/s, where a pack does not say how fast its own is.
@@ -93,18 +94,23 @@ class Pfnn:
         network: inputs and phases to outputs.
         starts: inputs of real frames (k, size) to begin from, standing ones among them. phases: theirs (k,).
         fastest_walk: who shall walk faster runs, m/s. settings: the dials.
+        abilities: what it can do besides.
+        felt: lowest and highest height that it has learned to feel at each point (2, 36), metres: what lies beyond is
+            felt as these. None: as it is.
     """
 
     def __init__(
         self, skeleton: Skeleton, fps: float, gaits: tuple[str, ...], network: Answer, starts: Float32,
         phases: Float32, fastest_walk: float = FASTEST_WALK, settings: PfnnSettings | None = None,
+        abilities: Abilities | None = None, felt: Array | None = None,
     ) -> None:  # fmt: skip
         self.skeleton, self.fps, self.actions, self.horizon = skeleton, fps, gaits, HORIZON_SECONDS
         self.settings = settings or PfnnSettings()
         self.stride = int(np.clip(self.settings.stride, 1, int(SAMPLE_SECONDS * fps)))
         self.noise_hz: float | None = NOISE_HZ
         self.on_terrain = True
-        self.fastest_walk = fastest_walk
+        self.fastest_walk, self.abilities = fastest_walk, abilities or Abilities()
+        self._felt = np.array([[-np.inf], [np.inf]]) if felt is None else felt.astype(np.float64)
         self._network = network
         self._starts, self._phases = starts.astype(np.float64), phases.astype(np.float64)
         self._inputs, self._outputs = input_layout(len(skeleton), len(gaits)), output_layout(len(skeleton))
@@ -124,18 +130,17 @@ class Pfnn:
         if len(info.skeleton.feet) != 2:
             raise PackError("The pack's phase is that of two feet, its skeleton has others", "Use a two-legged pack")
         inputs, outputs = input_layout(len(info.skeleton), len(info.actions)), output_layout(len(info.skeleton))
-        inputs.check_same(info.layouts.get("inputs", Layout(())), "inputs")
-        outputs.check_same(info.layouts.get("outputs", Layout(())), "outputs")
-        arrays = pack.arrays(STARTS, {"inputs": (None, inputs.size), "phases": (None,), "fastest_walk": ()})
+        starts = read_starts(
+            pack, inputs, outputs, {"phases": (None,), "fastest_walk": ()}, {"felt": (2, 3 * SAMPLES)}
+        )
         settings = replace(PfnnSettings(), **options)
         network = _network(pack, inputs.size, outputs.size, settings.phase_function)
-        starts, phases = (arrays[name].astype(np.float32) for name in ("inputs", "phases"))
-        if len(starts) == 0 or len(starts) != len(phases):
-            raise PackError(f"{STARTS} in the pack holds no state to begin from", "Import or train the pack again")
-        if not np.all(np.isfinite(network(starts[:1], phases[:1].astype(np.float64)))):
-            raise PackError(f"{NETWORK} in the pack answers with values that are no numbers", "Train the pack again")
-        walk = float(arrays["fastest_walk"])
-        return cls(info.skeleton, info.fps, info.actions, network, starts, phases, walk, settings)
+        states, phases = starts["inputs"].astype(np.float32), starts["phases"].astype(np.float32)
+        check_answer(NETWORK, network(states[:1], phases[:1].astype(np.float64)))
+        return cls(
+            info.skeleton, info.fps, info.actions, network, states, phases, float(starts["fastest_walk"]), settings,
+            info.abilities, starts.get("felt"),
+        )  # fmt: skip
 
     def start(self, wish: Wish) -> PfnnState:
         """About to do what is wished: the nearest of the pack's starting states."""
@@ -148,8 +153,7 @@ class Pfnn:
             [self._samples(self._starts, name)[:, PAST:].reshape(len(self._starts), -1)
              for name in ("trajectory_positions", "trajectory_directions", "gaits")], axis=1,
         )  # fmt: skip
-        away = known[None] - query[:, None]
-        return self._begin(np.argmin(np.einsum("ckf,ckf->ck", away, away), axis=1))
+        return self._begin(nearest(known, query))
 
     def start_anywhere(self, count: int, seed: int) -> PfnnState:
         """Random ones of the pack's starting states, most of them in the middle of a movement: for tests."""
@@ -203,7 +207,7 @@ class Pfnn:
         felt = Felt.of(ground(_onto(felt_points(places, facings), here)))
         inputs = np.concatenate(
             [places.reshape(count, -1), facings.reshape(count, -1),
-             felt.heights.reshape(count, -1),
+             np.clip(felt.heights.reshape(count, -1), *self._felt),
              np.concatenate([before, gaits], axis=1).reshape(count, -1), state.pose], axis=1,
         )  # fmt: skip
         outputs = self._network(inputs.astype(np.float32), state.phase).astype(np.float64)

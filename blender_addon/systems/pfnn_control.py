@@ -12,7 +12,7 @@ import numpy as np
 
 from ..motion.labels import STAND_SPEED
 from ..motion.rotations import Array
-from .trajectory_control import Trajectory, wish_share
+from .trajectory_control import Trajectory, unit_facings, wish_share
 
 #: Half the width, m/s, over which standing goes over into walking.
 _STAND_EDGE = 0.08
@@ -52,9 +52,7 @@ def blended_trajectory(own: Trajectory, wish: Trajectory, blend: PfnnBlend) -> t
     )
     positions = own.positions + speed * forward + position * (away - forward)
     directions = (1.0 - facing) * own.directions + facing * wish.directions
-    length = np.sqrt(np.sum(directions**2, axis=-1, keepdims=True))
-    # Own and wished facing may be opposite: then the wish holds.
-    return positions, np.where(length > 1e-3, directions / np.maximum(length, 1e-3), wish.directions)
+    return positions, unit_facings(directions, wish.directions)
 
 
 def blended_gaits(own: Array, wish: Array, blend: PfnnBlend) -> Array:

@@ -163,6 +163,12 @@ class Trail:
         return trajectory, self.speeds[:, rows], self.actions[:, rows]
 
 
+def unit_facings(facings: Array, wished: Array) -> Array:
+    """Facings (..., 2) made unit; where own and ``wished`` ones were opposite and cancel out, the wish holds."""
+    length = np.sqrt(np.sum(facings**2, axis=-1, keepdims=True))
+    return np.where(length > 1e-3, facings / np.maximum(length, 1e-3), wished)
+
+
 def wish_share(tau: float | Array) -> Array:
     """Share of the wish at each future sample (6,), or (n, 6) for taus (n, 1); none of it now.
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blender_addon.motion.abilities import Abilities, Crouch
 from blender_addon.motion.errors import PackError
 from blender_addon.systems import packs
 from blender_addon.systems.features import layouts
@@ -25,6 +26,7 @@ from blender_addon.systems.packs import (
     read_pack,
     write_pack,
 )
+from blender_addon.systems.protocol import abilities_of
 from tests.synthetic import biped, walk
 
 
@@ -69,6 +71,27 @@ def test_what_was_written_is_read_again(pack, files):
     assert read_info(pack).credits == ("Somebody",)
 
 
+def test_abilities_are_kept_and_absent_in_older_packs(tmp_path, files):
+    able = Abilities(Crouch(0.4, 0.8, 1.1), steepest=0.6)
+    write_pack(tmp_path / "able", info(abilities=able), files)
+    assert read_info(tmp_path / "able").abilities == able
+    data = json.loads(manifest(files))
+    del data["abilities"]
+    path = zipped(tmp_path / "old.zip", {"pack.json": json.dumps(data).encode(), **files})
+    assert read_info(path).abilities == Abilities()
+    assert abilities_of(load_system(path)) == Abilities()
+
+
+def test_an_array_that_older_packs_lack_may_be_missing(tmp_path):
+    stream = io.BytesIO()
+    np.savez(stream, old=np.zeros(3), new=np.zeros(2))
+    write_pack(tmp_path / "pack", info(), {"arrays.npz": stream.getvalue()})
+    pack = read_pack(tmp_path / "pack")
+    assert set(pack.arrays("arrays.npz", {"old": (3,)}, {"new": (2,), "newer": (4,)})) == {"old", "new"}
+    with pytest.raises(PackError, match="new in arrays.npz has shape"):
+        pack.arrays("arrays.npz", {"old": (3,)}, {"new": (4,)})
+
+
 def test_a_matching_pack_walks_the_clips_it_holds(pack):
     clips = read_clips(read_pack(pack))
     expected = walk(3.0, 1.0)
@@ -107,6 +130,8 @@ def test_a_missing_file_is_named(tmp_path, files):
         ({"skeleton": {"names": []}}, "malformed"),
         ({"layouts": {"features": [["a"]]}}, "malformed"),
         ({"credits": "one text"}, "malformed"),
+        ({"abilities": {"crouch": {"depth": 1.0}}}, "malformed"),
+        ({"abilities": [1]}, "malformed"),
         ({"files": {}}, "which files"),
         ({"files": {"../evil": {"sha256": ""}}}, "outside itself"),
         ({"files": {CLIPS: None}}, "checksum"),

@@ -282,6 +282,25 @@ def test_level_ground_is_felt_where_none_is_given():
     assert np.abs(INPUTS.get(np.concatenate(player.seen), "trajectory_heights")).max() < 1e-6
 
 
+def test_ground_beyond_what_was_learned_is_felt_as_the_nearest_that_was():
+    clip = lifted(walk(5.0, 1.2), ramp)
+    plan, field = plan_of(clip.cut(20, 100)), HeightField.from_function(ramp, (-8.0, -8.0, 8.0, 8.0), 0.5)
+    random = np.random.default_rng(0)
+    lowest, highest = -random.uniform(0.0, 0.2, 36), random.uniform(0.0, 0.2, 36)
+
+    def felt(limits):
+        player = Recital(clip, ramp)
+        system = Pfnn(clip.skeleton, 60.0, GAITS, player, player.starts, player.phases, felt=limits)
+        rollout(system, [plan], terrains=[field])
+        return INPUTS.get(np.concatenate(player.seen), "trajectory_heights")
+
+    free, kept = felt(None), felt(np.stack([lowest, highest]))
+    assert np.any(free < lowest) and np.any(free > highest)
+    expected = [[min(max(height, low), high) for height, low, high in zip(row, lowest, highest, strict=True)]
+                for row in free]  # fmt: skip
+    assert np.allclose(kept, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize("speed", [0.5, 1.2, 2.5])
 def test_stairs_have_a_smooth_reference_height(speed):
     felt = felt_along(walk(8.0, speed).root, 60.0, courses.stairs())

@@ -18,6 +18,7 @@ from blender_addon.systems import mann as mann_system  # noqa: E402
 from blender_addon.systems.mann_features import clip_frames, gating_columns  # noqa: E402
 from blender_addon.systems.packs import load_system, read_pack, write_pack  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
+from blender_addon.systems.starting_states import STARTS  # noqa: E402
 from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.wishes import wish  # noqa: E402
@@ -323,12 +324,12 @@ def test_bad_packs_are_refused_by_what_is_wrong(trained, tmp_path):
     refused("block 'actions'", actions=("walk", "trot"))
     refused("outputs layout", layouts={**pack.info.layouts, "outputs": pack.info.layouts["inputs"]})
     refused(r"mann\.onnx", {mann_system.NETWORK: b"rubbish"})
-    with np.load(trained / mann_system.STARTS) as file:
+    with np.load(trained / STARTS) as file:
         starts = {name: file[name] for name in file.files}
 
     def starts_file(**changes) -> dict[str, bytes]:
         np.savez(tmp_path / "s.npz", **{**starts, **changes})
-        return {mann_system.STARTS: (tmp_path / "s.npz").read_bytes()}
+        return {STARTS: (tmp_path / "s.npz").read_bytes()}
 
     refused("inputs in starts.npz", starts_file(inputs=starts["inputs"][:, 1:]))
     refused("no state to begin from", starts_file(contacts=starts["contacts"][1:]))
@@ -337,7 +338,7 @@ def test_bad_packs_are_refused_by_what_is_wrong(trained, tmp_path):
     plain = [(torch.zeros(size), torch.ones(size)) for size in (small.layers[0].inputs, small.layers[2].outputs)]
     file = export.mann(small, *plain, export.FULL)
     refused(r"mann\.onnx.*shape", {mann_system.NETWORK: file})
-    broken = {name: data for name, data in pack.files.items() if name != mann_system.STARTS}
+    broken = {name: data for name, data in pack.files.items() if name != STARTS}
     write_pack(path, pack.info, broken)
     with pytest.raises(PackError, match=r"lacks starts\.npz"):
         load_system(path)

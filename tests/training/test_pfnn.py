@@ -27,11 +27,12 @@ from blender_addon.systems.pfnn_features import RestBody, clip_frames, felt_alon
 from blender_addon.systems.phase_function import spline_coefficients  # noqa: E402
 from blender_addon.systems.phase_tables import PhaseTables  # noqa: E402
 from blender_addon.systems.protocol import Wish  # noqa: E402
+from blender_addon.systems.starting_states import STARTS  # noqa: E402
 from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
 from tests.synthetic import walk  # noqa: E402
 from tests.wishes import wish  # noqa: E402
-from training.pfnn import export  # noqa: E402
+from training.pfnn import export, starts  # noqa: E402
 from training.pfnn.data import BONE_SCALE, PfnnData, check_enough, labels_of, takes_of  # noqa: E402
 from training.pfnn.networks import PfnnNetwork, PhaseLayer, phase_shares  # noqa: E402
 from training.pfnn.run import PfnnRun  # noqa: E402
@@ -387,19 +388,46 @@ def test_bad_packs_are_refused_by_what_is_wrong(trained, tmp_path):
     refused("outputs layout", layouts={**pack.info.layouts, "outputs": pack.info.layouts["inputs"]})
     refused("two feet", skeleton=roam(1.0).skeleton)
     refused(r"pfnn\.onnx", {pfnn_system.NETWORK: b"rubbish"})
-    with np.load(trained / pfnn_system.STARTS) as file:
-        starts = {name: file[name] for name in file.files}
+    with np.load(trained / STARTS) as file:
+        arrays = {name: file[name] for name in file.files}
 
     def starts_file(**changes) -> dict[str, bytes]:
-        np.savez(tmp_path / "s.npz", **{**starts, **changes})
-        return {pfnn_system.STARTS: (tmp_path / "s.npz").read_bytes()}
+        np.savez(tmp_path / "s.npz", **{**arrays, **changes})
+        return {STARTS: (tmp_path / "s.npz").read_bytes()}
 
-    refused("inputs in starts.npz", starts_file(inputs=starts["inputs"][:, 1:]))
-    refused("no state to begin from", starts_file(phases=starts["phases"][1:]))
-    refused("not numbers", starts_file(inputs=np.full_like(starts["inputs"], np.nan)))
+    refused("inputs in starts.npz", starts_file(inputs=arrays["inputs"][:, 1:]))
+    refused("no state to begin from", starts_file(phases=arrays["phases"][1:]))
+    refused("not numbers", starts_file(inputs=np.full_like(arrays["inputs"], np.nan)))
     small = PfnnNetwork(7, 5, 4)
     plain = [(torch.zeros(size), torch.ones(size)) for size in (7, 5)]
     refused(r"pfnn\.onnx.*shape", {pfnn_system.NETWORK: export.pfnn(small, *plain)})
+
+
+def test_a_pack_knows_the_heights_it_has_learned_and_older_ones_do_without(trained, tmp_path):
+    pack = read_pack(trained)
+    learned = pack.arrays(STARTS, {"felt": (2, 36)})["felt"]
+    assert np.all(learned[0] <= 0.0) and np.all(learned[1] >= 0.0) and np.ptp(learned) > 0.1
+    hill = Wish(**{**vars(wish(load_system(trained), 1, 1.0, "walk")), "ground": lambda xy: -2.0 * xy[..., 1]})
+
+    def felt(path: Path) -> np.ndarray:
+        system, seen = load_system(path), []
+        network = system._network
+        system._network = lambda inputs, phase: (seen.append(inputs), network(inputs, phase))[1]
+        system.step(system.start(hill), hill)
+        return system._inputs.get(np.concatenate(seen), "trajectory_heights")
+
+    assert np.all(felt(trained) >= learned[0] - 1e-6) and np.all(felt(trained) <= learned[1] + 1e-6)
+    with np.load(trained / STARTS) as file:
+        np.savez(tmp_path / "s.npz", **{name: file[name] for name in file.files if name != "felt"})
+    write_pack(tmp_path / "old", pack.info, {**pack.files, STARTS: (tmp_path / "s.npz").read_bytes()})
+    assert np.abs(felt(tmp_path / "old")).max() > 1.2 * np.abs(learned).max()
+
+
+def test_learned_heights_are_those_of_all_grounds_and_a_fifth_beyond(fitted):
+    heights = (fitted.heights * fitted.height_scale + fitted.height_mean).reshape(-1, 36).numpy()
+    low, high = np.percentile(heights, [0.1, 99.9], axis=0)
+    found = starts.felt_range(fitted)
+    assert np.allclose(found, [low - 0.2 * (high - low), high + 0.2 * (high - low)], atol=1e-4)
 
 
 class StopAfter:

@@ -16,6 +16,7 @@ from blender_addon.motion.errors import DatasetError
 from blender_addon.systems import mann as runtime
 from blender_addon.systems.mann_features import gating_columns
 from blender_addon.systems.packs import write_pack
+from blender_addon.systems.starting_states import STARTS
 
 from .. import checkpoints
 from ..optimizer import AdamW, WarmRestarts
@@ -177,4 +178,4 @@ def pack_files(data: MannData, network: MannNetwork, settings: MannTrainingSetti
         network, (data.mean[:size], data.scale[:size]), (data.mean[columns], data.scale[columns]),
         settings.weights, data.limits(),
     )  # fmt: skip
-    return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}
+    return {runtime.NETWORK: file, STARTS: starts.starts_file(data, settings.seed)}

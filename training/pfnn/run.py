@@ -14,6 +14,7 @@ from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import Cancelled, DatasetError
 from blender_addon.systems import pfnn as runtime
 from blender_addon.systems.packs import write_pack
+from blender_addon.systems.starting_states import STARTS
 
 from ..optimizer import AdamW
 from ..products import quick_products
@@ -133,4 +134,4 @@ def pack_files(data: PfnnData, network: PfnnNetwork, settings: PfnnTrainingSetti
     """The pack's network and starting states."""
     columns = data.output_columns
     file = export.pfnn(network, data.input_scaling(), (data.mean[columns], data.scale[columns]), settings.half)
-    return {runtime.NETWORK: file, runtime.STARTS: starts.starts_file(data, settings.seed)}
+    return {runtime.NETWORK: file, STARTS: starts.starts_file(data, settings.seed)}

@@ -10,17 +10,15 @@ import torch
 
 from blender_addon.systems.trajectory import PAST, SAMPLES
 
+from .. import starts
 from .data import PfnnData
 
-#: How many frames of each gait, at rest and on the move.
-_AT_REST, _MOVING = 24, 24
-#: Slower than this over the whole trajectory, and in all joints, is rest: metres a second.
-_CALM_SPEED = 0.15
+#: What is felt may lie beyond what was felt in training by this share of its range; its range leaves out so much.
+_MARGIN, _RARELY = 0.2, 1e-3
 
 
 def choose(data: PfnnData, seed: int) -> npt.NDArray[np.int64]:
     """Frames to begin from: of every gait the calmest ones, and others spread over its speeds; on level ground."""
-    random = np.random.default_rng(seed)
     places = data.blocks.slices
     gaits = _physical(data, places["gaits"]).reshape(len(data), SAMPLES, -1)[:, PAST]
     trajectory = _physical(data, places["trajectory"])[:, : 2 * SAMPLES].reshape(len(data), SAMPLES, 2)
@@ -31,19 +29,7 @@ def choose(data: PfnnData, seed: int) -> npt.NDArray[np.int64]:
     usable = np.zeros(len(data), dtype=np.bool_)
     usable[data.windows(1).numpy()] = True
     usable &= level
-    chosen = []
-    for gait in range(gaits.shape[1]):
-        rows = np.nonzero(usable & (gaits[:, gait] > 0.5))[0]
-        if len(rows) == 0:
-            continue
-        calm = rows[restless[rows] < _CALM_SPEED]
-        if len(calm) == 0:
-            calm = rows[np.argsort(restless[rows])[:_AT_REST]]
-        chosen.append(calm[np.linspace(0, len(calm) - 1, min(_AT_REST, len(calm))).astype(np.int64)])
-        # By speed, so that the rare fast ones are there too.
-        ordered = rows[np.argsort(speed[rows, PAST - 1] + 1e-3 * random.random(len(rows)))]
-        chosen.append(ordered[np.linspace(0, len(ordered) - 1, min(_MOVING, len(ordered))).astype(np.int64)])
-    return np.unique(np.concatenate(chosen))
+    return starts.choose((gaits > 0.5) & usable[:, None], speed[:, PAST - 1], restless, seed)
 
 
 def fastest_walk(data: PfnnData) -> float:
@@ -58,13 +44,26 @@ def fastest_walk(data: PfnnData) -> float:
     return float(np.quantile(speeds, 0.99)) if len(speeds) else 2.0
 
 
+def felt_range(data: PfnnData) -> npt.NDArray[np.float32]:
+    """Lowest and highest height felt at each point in training (2, 36), metres, and somewhat beyond."""
+    learned = data.weights > 0.0
+    # Point by point: all heights together are large.
+    ends = np.stack(
+        [np.quantile(data.heights[..., point][:, learned].numpy(), [_RARELY, 1.0 - _RARELY])
+         for point in range(data.heights.shape[-1])], axis=1,
+    )  # fmt: skip
+    ends = ends * data.height_scale.numpy() + data.height_mean.numpy()
+    beyond = _MARGIN * (ends[1] - ends[0])
+    return np.asarray(ends + np.stack([-beyond, beyond]), dtype=np.float32)
+
+
 def starts_file(data: PfnnData, seed: int) -> bytes:
-    """The contents of ``starts.npz``: inputs (k, size), phases (k,), and the fastest walk."""
+    """The contents of ``starts.npz``: inputs (k, size), phases (k,), the fastest walk, and the heights felt (2, 36)."""
     rows = choose(data, seed)
     stream = io.BytesIO()
     np.savez_compressed(
         stream, inputs=data.physical_inputs(rows), phases=data.phase[torch.from_numpy(rows)].numpy(),
-        fastest_walk=np.float32(fastest_walk(data)),
+        fastest_walk=np.float32(fastest_walk(data)), felt=felt_range(data),
     )  # fmt: skip
     return stream.getvalue()
 
