@@ -31,12 +31,14 @@ from .motion.rotations import Array
 from .motion.runs import runs
 from .motion.schedule import Schedule
 from .motion.skeleton import SIDES
+from .motion.terrain import Terrain
+from .motion.way_ahead import way_ahead
 from .scene.actions import BakeError
 from .scene.channels import Channel, channels_of
 from .scene.layering import Layer, Reduce
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
-from .systems.protocol import feels_ground
+from .systems.protocol import abilities_of, feels_ground
 from .systems.synthesis import SynthesisSettings, synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
@@ -184,14 +186,17 @@ def solve(
     like = Likeness.of(system.skeleton, shot.rig.skeleton)
     tell(0.0, "Planning")
     with watch.stage("plan"):
+        can = abilities_of(system)
+        ahead = way_ahead(shot.path, shot.ground, settings.schedule, system.actions, can, 1.0 / like.length)
         plan = make_plan(
-            shot.path, settings.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
+            shot.path, ahead.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
             start=settings.start, speeds=(speeds[0] / like.speed, speeds[1] / like.speed), laps=settings.laps,
+            leap=ahead.leap,
         )  # fmt: skip
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
-        grounds = [SizedGround(shot.ground, like.length)]
+        grounds = [SizedGround(ahead.ground, like.length)]
         made = synthesise(system, [like.plan(plan)], grounds, dials, lambda d: tell(0.05 + 0.5 * d, "Walking"))[0]
         followed = like.clip(made.followed, len(plan))
     tell(0.6, "Fitting to the character")
@@ -199,7 +204,7 @@ def solve(
         clip = retarget(followed, shot.rig.skeleton)
     tell(0.7, "Planting feet")
     with watch.stage("plant"):
-        planted = _planted(clip, shot, settings, feels_ground(system))
+        planted = _planted(clip, ahead.ground, settings, feels_ground(system))
         clip = planted.clip if planted is not None else clip
     tell(0.85, "Making keys")
     with watch.stage("keys"):
@@ -209,15 +214,15 @@ def solve(
     with watch.stage("report"):
         report = _judged(shot, settings, plan, clip, planted, reference) if judged else None
     tell(1.0, "Done")
-    motion, told = (followed, clip, keys), (*shot.notes, *plan.notes, *_other_gaits(plan, shot), *fewer)
+    motion, told = (followed, clip, keys), (*shot.notes, *ahead.notes, *plan.notes, *_other_gaits(plan, shot), *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
 
 
-def _planted(clip: Clip, shot: Shot, settings: BakeSettings, on_terrain: bool) -> Planted | None:
+def _planted(clip: Clip, ground: Terrain, settings: BakeSettings, on_terrain: bool) -> Planted | None:
     """The clip with its feet planted, if that is asked for; ``on_terrain``: the model has felt the ground already."""
     if not settings.synthesis.plant:
         return None
-    return plant_feet(clip, shot.ground, settings.synthesis.planting, shot.ground if on_terrain else None)
+    return plant_feet(clip, ground, settings.synthesis.planting, ground if on_terrain else None)
 
 
 def write(solved: Solved, armature: Any, *, check: int = 12) -> Baked:

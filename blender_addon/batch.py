@@ -16,6 +16,7 @@ from . import library
 from .baking import Baked, BakeSettings, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
+from .motion.gait_names import STAND_INS
 from .motion.key_reduction import Tolerance
 from .motion.limits import Limits
 from .shot_file import DEFAULT_FPS, FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
@@ -120,7 +121,7 @@ def _bake(asked: ShotFile, info: packs.PackInfo, system: Any, seconds: dict[str,
         tolerance=Tolerance(output.degrees, output.millimetres / 1e3, output.planted / 1e3) if output.reduced else None,
         layer=Layer(output.first, output.last, output.blend_in, output.blend_out),
     )  # fmt: skip
-    asked.schedule.check_actions(info.actions)
+    asked.schedule.check_actions(info.actions, STAND_INS)
     seconds["read"] = time.perf_counter() - begin
     solved = solve(shot, system, settings, speeds=info.speeds, reference=info.reference)
     baked = write(solved, armature)

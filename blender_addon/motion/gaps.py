@@ -64,14 +64,16 @@ def gaps_along(path: RootPath, ground: Terrain) -> list[Gap]:
     return found
 
 
-def over_gaps(schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None) -> tuple[Schedule, tuple[str, ...]]:
-    """The schedule with its jumps where they clear the gaps near them, and words about gaps that they cannot clear.
+def over_gaps(
+    schedule: Schedule, gaps: Sequence[Gap], leap: Leap
+) -> tuple[Schedule, tuple[Gap, ...], tuple[str, ...]]:
+    """Jumps where they clear the gaps near them.
 
-    Without ``leap`` the schedule stays: then the model's jumps, if it has any, are not those of two legs.
+    Returns:
+        the schedule, the gaps that are leapt over, and words about those that are not, or are too wide.
     """
-    if leap is None:
-        return schedule, ()
     marks: list[Mark] = []
+    leapt: list[Gap] = []
     notes: list[str] = []
     for mark in schedule.marks:
         gap = _meant(mark, gaps)
@@ -86,18 +88,12 @@ def over_gaps(schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None) -> tup
             )
         # The feet to both sides of the gap; the root is before the one that takes off.
         marks.append(replace(mark, at=max(gap.middle - 0.5 * reach + leap.behind, 0.0), reach=reach))
-    return Schedule(marks), tuple(notes)
-
-
-def unmarked(schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None) -> tuple[str, ...]:
-    """Words about gaps that could be leapt over, but are not asked to be."""
-    if leap is None:
-        return ()
-    asked = [_meant(mark, gaps) for mark in schedule.marks]
-    return tuple(
+        leapt.append(gap)
+    notes += [
         f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
-        for gap in gaps if gap not in asked
-    )  # fmt: skip
+        for gap in gaps if gap not in leapt
+    ]  # fmt: skip
+    return Schedule(marks), tuple(leapt), tuple(notes)
 
 
 def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:

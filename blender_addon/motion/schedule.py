@@ -79,15 +79,18 @@ class Schedule:
         """The actions asked for, each once, in the order of the path."""
         return tuple(dict.fromkeys(stretch.action for stretch in self.stretches()))
 
-    def check_actions(self, vocabulary: Iterable[str]) -> None:
-        """Refuse actions that a pack does not know.
+    def check_actions(self, vocabulary: Iterable[str], others: Iterable[str] = ()) -> None:
+        """Refuse actions that nobody knows.
+
+        Args:
+            vocabulary: what a pack offers. others: words that something stands in for (`gait_names.STAND_INS`).
 
         Raises:
             PathError: naming the mark and the actions that the pack offers.
         """
         known = tuple(vocabulary)
         for mark in self.marks:
-            if mark.action != STAND and mark.action != AUTO and mark.action not in known:
+            if mark.action not in {STAND, AUTO, *known, *others}:
                 raise PathError(
                     f'The mark at {mark.at:.2f} m asks for "{mark.action}", which this pack does not know',
                     f"Choose one of: {', '.join(known)}",

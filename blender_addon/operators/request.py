@@ -14,6 +14,7 @@ from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import Figure, QualityReport
 from ..motion.gait_model.settings import GaitSettings
+from ..motion.gait_names import STAND_INS
 from ..motion.gait_words import gait_words
 from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
@@ -98,7 +99,7 @@ def read(context: bpy.types.Context, schedule: Schedule | None = None, pack_id: 
     armature = common.chosen_armature(context)
     schedule = schedule or schedule_of(chosen)
     if pack.actions:
-        schedule.check_actions(pack.actions)
+        schedule.check_actions(pack.actions, STAND_INS)
     found = shot.read_shot(
         armature, common.chosen_curve(context), ground_of(chosen), reverse=chosen.reverse,
         root_motion=ROOT_MOTIONS[chosen.root_motion], deform=chosen.rig_bones == "DEFORM", scene=context.scene,
@@ -329,7 +330,7 @@ def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -
     limits = limits_of(context)
     schedule = schedule_of(chosen)
     if pack is not None and pack.actions:
-        schedule.check_actions(pack.actions)
+        schedule.check_actions(pack.actions, STAND_INS)
     return make_plan(
         path.reversed() if chosen.reverse else path, schedule, limits=limits, facing=facing_of(chosen), fps=fps,
         start=chosen.start, **speeds,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.errors import PathError
+from blender_addon.motion.gait_names import STAND_INS, absent_notes
 from blender_addon.motion.schedule import Mark, Schedule, fitted, speed_along
 
 
@@ -52,6 +53,14 @@ def test_an_action_that_the_pack_does_not_know_is_named_with_those_it_knows():
     schedule.check_actions(("walk", "moonwalk"))
     with pytest.raises(PathError, match="moonwalk.*walk, run"):
         schedule.check_actions(("walk", "run"))
+
+
+def test_a_word_that_something_stands_in_for_passes():
+    asked = Schedule([Mark(2.0, action="crouch"), Mark(4.0, action="stand")])
+    asked.check_actions(("walk", "run"), STAND_INS)
+    (note,) = absent_notes(asked, ("stand", "walk", "run"))
+    assert '"crouch"' in note and '"walk" is shown' in note
+    assert absent_notes(asked, ("walk", "crouch")) == ()
 
 
 def test_speeds_ease_over_metres_or_seconds():

@@ -1,0 +1,77 @@
+"""What lies on a path, before the plan: gaps to leap over, slopes beyond the model, gaits that it has not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .abilities import Abilities, Leap
+from .dataset import ACTIONS
+from .gait_names import absent_notes
+from .gaps import bridged, gaps_along, over_gaps
+from .path import RootPath
+from .rotations import Array
+from .schedule import Schedule
+from .terrain import Terrain
+
+#: A slope is that between places so far apart on the path, metres: what a body feels under it.
+SPAN = 0.6
+#: The path is looked at this finely, metres.
+_FINE = 0.02
+
+
+@dataclass(frozen=True)
+class WayAhead:
+    """A way as a model can go it.
+
+    Attributes:
+        schedule: with jumps where they clear gaps. ground: gaps that are leapt over bridged.
+        leap: how the model leaps, in the path's metres. notes: what cannot be done as asked, in words.
+    """
+
+    schedule: Schedule
+    ground: Terrain
+    leap: Leap | None = None
+    notes: tuple[str, ...] = ()
+
+
+def way_ahead(
+    path: RootPath, ground: Terrain, schedule: Schedule, actions: Sequence[str], abilities: Abilities, size: float
+) -> WayAhead:
+    """Look along a path.
+
+    Args:
+        path: the curve. ground: under it. schedule: what is asked.
+        actions: what the model knows by name; empty when it tells walk from run by speed.
+        abilities: what it can do besides. size: metres of the path for each of the model's.
+    """
+    told = absent_notes(schedule, actions or ACTIONS)
+    leap = abilities.leap.sized(size) if abilities.leap is not None else None
+    if leap is not None:
+        schedule, leapt, notes = over_gaps(schedule, gaps_along(path, ground), leap)
+        ground, told = bridged(ground, path, leapt), (*told, *notes)
+    return WayAhead(schedule, ground, leap, (*told, *_too_steep(path, ground, abilities)))
+
+
+def slopes(heights: Array, step: float) -> Array:
+    """Slopes (n,), metres a metre, over `SPAN` metres, of heights (m,) ``step`` metres apart; n < m."""
+    apart = max(int(round(SPAN / step)), 1)
+    return np.asarray((heights[apart:] - heights[:-apart]) / (apart * step))
+
+
+def _too_steep(path: RootPath, ground: Terrain, abilities: Abilities) -> tuple[str, ...]:
+    """Words about a slope beyond the steepest that was learned."""
+    if abilities.steepest is None or path.length <= SPAN:
+        return ()
+    along = np.arange(0.0, path.length, _FINE)
+    found = np.abs(slopes(np.asarray(ground.height(path.position(along))), _FINE))
+    worst = int(np.argmax(found))
+    if found[worst] <= abilities.steepest * 1.05:
+        return ()
+    asked, known = (np.degrees(np.arctan(slope)) for slope in (found[worst], abilities.steepest))
+    return (
+        f"The terrain is {asked:.0f} degrees steep at {along[worst] + 0.5 * SPAN:.2f} m, and the steepest that this "
+        f"pack has learned {known:.0f} degrees: the body moves as there, and the feet are set down on the slope",
+    )
