@@ -21,7 +21,7 @@ from ..motion.skeleton import Skeleton
 from .inference import Network
 from .onnx_weights import read_constants
 from .packs import Pack
-from .pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, meant_gaits
+from .pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, in_step, meant_gaits
 from .pfnn_features import (
     Felt,
     RestBody,
@@ -166,7 +166,8 @@ class Pfnn:
         made: list[_Frame] = []
         for frame in range(self.stride):
             here = relative_root(origin, state.trail.roots[:, -1])
-            state, found = self._frame(state, wanted.after(frame / self.fps), here, wish.ground)
+            until = wish.until_leap - frame / self.fps
+            state, found = self._frame(state, wanted.after(frame / self.fps), here, wish.ground, until)
             made.append(found)
         poses = self._poses(made)
         count = len(origin)
@@ -191,9 +192,13 @@ class Pfnn:
         return self._inputs.get(inputs, name).reshape(len(inputs), SAMPLES, -1)
 
     def _frame(
-        self, state: PfnnState, wanted: Wanted, here: Array, ground: Callable[[Array], Array]
+        self, state: PfnnState, wanted: Wanted, here: Array, ground: Callable[[Array], Array], until: Array
     ) -> tuple[PfnnState, _Frame]:
-        """This frame's pose, and the state before the next; ``here`` (c, 3) is the root in the space of the ground."""
+        """This frame's pose, and the state before the next.
+
+        Args:
+            here: the root in the space of the ground (c, 3). until: seconds until a leap takes off (c,).
+        """
         count = len(here)
         wish = wanted.trajectory.seen_from(here).within_reach()
         asked = meant_gaits(wanted.actions, wanted.speeds, self.actions, self.fastest_walk)
@@ -214,6 +219,8 @@ class Pfnn:
         get = self._outputs.get
         step = np.concatenate([get(outputs, "root_velocity"), get(outputs, "root_turning")], axis=1) / self.fps
         pace = np.maximum(get(outputs, "phase_change")[:, 0], 0.0)
+        if self.abilities.leap is not None:
+            pace = in_step(pace, state.phase, until, self.abilities.leap.phase)
         angles = get(outputs, "joint_angles").reshape(count, -1, 3)
         body = self._body.positions(get(outputs, "joint_positions")[:, :3], angles)
         # One frame on, the gaits of the future are a frame nearer.

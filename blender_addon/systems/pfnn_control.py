@@ -16,6 +16,8 @@ from .trajectory_control import Trajectory, unit_facings, wish_share
 
 #: Half the width, m/s, over which standing goes over into walking.
 _STAND_EDGE = 0.08
+#: Steps are hurried or held back by this share at most, from so many seconds before a leap until so shortly before it.
+_HURRY, _RUN_UP, _TOO_LATE = 0.25, 1.5, 0.1
 #: A trajectory that goes less far than this from sample to sample leads nowhere, metres.
 _LEAST_WAY = 0.02
 
@@ -81,6 +83,21 @@ def meant_gaits(actions: Array, speeds: Array, names: Sequence[str], fastest_wal
                 gaits[..., index[name]] -= part
                 gaits[..., index["stand"]] += part
     return gaits
+
+
+def in_step(pace: Array, phase: Array, until: Array, take_off: float) -> Array:
+    """How fast the phase goes on (c,), rad/s, so that a leap finds the body on the foot that takes off.
+
+    Args:
+        pace: how fast it goes by itself (c,). phase: now (c,), radians. until: seconds until a leap takes off (c,).
+        take_off: the phase there, of either foot: half a stride on it is the other's.
+    """
+    near = (until > _TOO_LATE) & (until < _RUN_UP)
+    left = np.where(near, until, 1.0)
+    ahead = phase + pace * left - take_off
+    missing = np.round(ahead / np.pi) * np.pi - ahead
+    steered = pace + np.clip(missing / left, -_HURRY * pace, _HURRY * pace)
+    return np.asarray(np.where(near, steered, pace))
 
 
 def _tangents(trajectory: Trajectory) -> Array:

@@ -15,7 +15,7 @@ from blender_addon.motion.phases import Phase
 from blender_addon.motion.plan import Plan
 from blender_addon.motion.terrain import FlatGround, HeightField
 from blender_addon.systems.pfnn import Pfnn, PfnnSettings
-from blender_addon.systems.pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, meant_gaits
+from blender_addon.systems.pfnn_control import PfnnBlend, blended_gaits, blended_trajectory, in_step, meant_gaits
 from blender_addon.systems.pfnn_features import (
     ASIDE,
     PfnnFrames,
@@ -184,6 +184,24 @@ def plan_of(part) -> Plan:
 
 
 @pytest.mark.parametrize("stride", [1, 3])
+@given(phase=st.floats(0.0, 50.0), pace=st.floats(4.5, 8.0), foot=st.floats(0.0, np.pi))
+def test_steps_are_hurried_so_that_a_leap_finds_its_foot_down(phase, pace, foot):
+    now, began = np.array([phase]), phase
+    for frame in range(90):
+        until = np.array([1.5 - frame / 60.0])
+        quick = in_step(np.array([pace]), now, until, foot)
+        assert 0.75 * pace - 1e-9 <= quick[0] <= 1.25 * pace + 1e-9
+        now = now + quick / 60.0
+    away = (now[0] - foot + 0.5 * np.pi) % np.pi - 0.5 * np.pi
+    assert abs(away) < 0.02
+    assert abs(now[0] - began - 1.5 * pace) < 0.5 * np.pi + 0.05
+
+
+def test_without_a_leap_ahead_steps_keep_their_pace():
+    pace = np.array([6.0, 6.0])
+    assert np.array_equal(in_step(pace, np.array([1.0, 2.0]), np.array([np.inf, 3.0]), 1.6), pace)
+
+
 def test_a_network_that_knows_a_clip_by_heart_gives_the_clip_on_its_ground(stride):
     clip = lifted(walk(5.0, 1.2, 0.4), ramp)
     player = Recital(clip, ramp)
