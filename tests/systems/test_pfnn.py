@@ -183,7 +183,6 @@ def plan_of(part) -> Plan:
                 np.zeros(len(part), np.int64), np.zeros(len(part), bool))  # fmt: skip
 
 
-@pytest.mark.parametrize("stride", [1, 3])
 @given(phase=st.floats(0.0, 50.0), pace=st.floats(4.5, 8.0), foot=st.floats(0.0, np.pi))
 def test_steps_are_hurried_so_that_a_leap_finds_its_foot_down(phase, pace, foot):
     now, began = np.array([phase]), phase
@@ -202,6 +201,7 @@ def test_without_a_leap_ahead_steps_keep_their_pace():
     assert np.array_equal(in_step(pace, np.array([1.0, 2.0]), np.array([np.inf, 3.0]), 1.6), pace)
 
 
+@pytest.mark.parametrize("stride", [1, 3])
 def test_a_network_that_knows_a_clip_by_heart_gives_the_clip_on_its_ground(stride):
     clip = lifted(walk(5.0, 1.2, 0.4), ramp)
     player = Recital(clip, ramp)
