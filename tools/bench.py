@@ -1,7 +1,7 @@
 """Print the figures of the README: search, courses and terrains, the bake, the model, gaits, training.
 
-``make bench``. What needs the raw takes (motion matching on them, training speed) is left out, and
-said so, when there is no data set: ``--dataset`` or ``--data`` name one.
+``make bench``. What needs the raw takes (motion matching on them, training speed) or a pack that is not there is left
+out, and said so: ``--dataset`` or ``--data`` name the takes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACK = ROOT / "blender_addon" / "packs" / "biped-lmm"
+PHASED = PACK.with_name("biped-pfnn")
 RECIPE = ROOT / "training" / "recipes" / "biped.toml"
 #: One thread everywhere: figures of several threads cannot be compared between machines.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -34,6 +35,21 @@ def find_dataset(dataset: Path, data: Path) -> Path | None:
         return None
     recipe = ("--recipe", str(RECIPE), "--data", str(data), "--out", str(dataset))
     return dataset if section("Ingest", "blender_addon", "ingest", *recipe) else None
+
+
+def phased() -> list[bool]:
+    """The benches of the phase-functioned network; what walks only where its pack is there. Whether each succeeded."""
+    pack = ("--pack", str(PHASED))
+    speed = ("Phase-functioned network: training and one frame", "tools.bench_pfnn")
+    if not (PHASED / "pack.json").is_file():
+        print(f"\nNo pack {PHASED.name}: its courses, its endurance and its way up and down slopes are left out.")
+        return [section(*speed)]
+    return [
+        section(*speed, *pack),
+        section("Courses, Phase-Functioned Neural Network", "tools.bench_courses", *pack),
+        section("A minute on every course", "tools.bench_endurance", *pack, "--grounds", "flat,stairs,noise"),
+        section("Carriage on slopes", "tools.bench_slopes", *pack, "--pack", str(PACK)),
+    ]
 
 
 def main() -> int:
@@ -58,7 +74,7 @@ def main() -> int:
     else:
         print("\nNo animals' clips: what their gaits are is left out.")
     results.append(section("Experts for four legs: training and one frame", "tools.bench_mann"))
-    results.append(section("Phase-functioned network: training and one frame", "tools.bench_pfnn"))
+    results += phased()
     if (options.data / "index.tsv").is_file():
         results.append(section("Labels, against steps and tags", "tools.bench_labels", "--data", str(options.data)))
     else:

@@ -113,7 +113,7 @@ def test_the_report_tells_what_was_learned_and_how_it_went(people, tmp_path):
     files = write_report(ended, tmp_path / "r")
     text = files[0].read_text(encoding="utf-8")
     steps = next(line for line in text.splitlines() if line.startswith("steps"))
-    assert steps.split() == "steps 30 3 0.1 3, 1.5, 1.25 cm (at 20)".split()
+    assert steps.split() == ["steps", "30", "3", "0.1", "3,", "1.5,", "1.25", "cm", "(at", "20)"]
     assert next(line for line in text.splitlines() if line.startswith("windows")).split()[-1] == "-"
     learned = people.part(held_out=False)
     assert f"{len(learned)} clips, {learned.seconds:.0f} s; 1 clips, 5 s, were held out" in text
