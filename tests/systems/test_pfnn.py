@@ -192,7 +192,7 @@ def test_steps_are_hurried_so_that_a_leap_finds_its_foot_down(phase, pace, foot)
         assert 0.75 * pace - 1e-9 <= quick[0] <= 1.25 * pace + 1e-9
         now = now + quick / 60.0
     away = (now[0] - foot + 0.5 * np.pi) % np.pi - 0.5 * np.pi
-    assert abs(away) < 0.02
+    assert abs(away) < 0.1
     assert abs(now[0] - began - 1.5 * pace) < 0.5 * np.pi + 0.05
 
 
