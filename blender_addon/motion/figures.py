@@ -26,10 +26,10 @@ class Figure:
         value: the figure; NaN when it cannot be measured on this clip.
         unit: its unit, empty for ratios.
         wanted: the limit, or the upper limit of a range; None when nothing is asked.
-        comparison: ``at most``, ``between`` (``low`` and ``wanted``) or ``none``.
+        comparison: ``at most``, ``at least`` (``low`` alone), ``between`` (``low`` and ``wanted``) or ``none``.
         mark: ``good``, ``look`` (up to 1.5 times what is wanted), ``bad`` or ``info`` (nothing asked).
         worst_frame: frame of the clip, counted from 0, where it is worst; None when no one frame is.
-        low: lower limit of a range.
+        low: lower limit of a range, or the only one.
     """
 
     key: str
@@ -48,7 +48,8 @@ class Figure:
         frame: int | None = None, low: float | None = None,
     ) -> Figure:  # fmt: skip
         """A figure with its comparison and mark found from the limits."""
-        comparison = "none" if wanted is None else "at most" if low is None else "between"
+        one_sided = "none" if low is None else "at least"
+        comparison = one_sided if wanted is None else "at most" if low is None else "between"
         return cls(key, name, float(value), unit, wanted, comparison, mark_of(value, wanted, low), frame, low)
 
     @property
@@ -58,9 +59,9 @@ class Figure:
 
     @property
     def wish(self) -> str:
-        """What is wanted, in words: ``at most 3``, ``0.85 to 1.15`` or nothing."""
+        """What is wanted, in words: ``at most 3``, ``at least 0``, ``0.85 to 1.15`` or nothing."""
         if self.wanted is None:
-            return ""
+            return "" if self.low is None else f"at least {self.low:.3g}"
         return f"at most {self.wanted:.3g}" if self.low is None else f"{self.low:.3g} to {self.wanted:.3g}"
 
 
@@ -158,10 +159,13 @@ class QualityReport:
 def mark_of(value: float, wanted: float | None, low: float | None = None) -> str:
     """``good`` within the limits, ``look`` up to half as much again, else ``bad``; ``info`` when NaN or unlimited.
 
-    A range is widened by half its width on both sides for ``look``.
+    A range is widened by half its width on both sides for ``look``; less than a lower limit alone is ``bad``.
     """
-    if wanted is None or math.isnan(value):
+    if math.isnan(value) or (wanted is None and low is None):
         return "info"
+    if wanted is None:
+        assert low is not None
+        return "good" if value >= low else "bad"
     if low is None:
         return "good" if value <= wanted else "look" if value <= LOOK_FACTOR * wanted else "bad"
     slack = 0.5 * (wanted - low)

@@ -50,8 +50,8 @@ def absent_notes(schedule: Schedule, vocabulary: Sequence[str]) -> tuple[str, ..
 def action_weights(plan: Plan, vocabulary: Sequence[str]) -> Array:
     """Weights (f, len(vocabulary)) of the plan's actions, 1 for each frame's; all 0 where nothing comes near.
 
-    A crouch is as much of it as it is deep, the rest of it is walking, as models learn it (`gait_labels.graded_crouch`);
-    it is gone into and out of gradually.
+    A crouch counts as such for as much of it as it is deep, and for the rest as walking, as models learn it
+    (`gait_labels.graded_crouch`); one goes down and gets up gradually.
     """
     rows = np.zeros((len(plan.actions), len(vocabulary)))
     for row, name in zip(rows, plan.actions, strict=True):

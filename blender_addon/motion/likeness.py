@@ -47,6 +47,7 @@ class Likeness:
             plan, positions=_sampled(plan.positions, at) * self.length, yaw=_sampled(plan.yaw, at),
             speed=_sampled(plan.speed, at) * self.speed, distance=_sampled(plan.distance, at) * self.length,
             action=plan.action[nearest], turning=plan.turning[nearest], deviation=plan.deviation * self.length,
+            depth=plan.depth[nearest] if len(plan.depth) else plan.depth,
         )  # fmt: skip
 
     def clip(self, clip: Clip, frames: int) -> Clip:

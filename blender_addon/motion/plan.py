@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .abilities import Leap
+from .crouching import Crouching
 from .errors import PathError
 from .facing import Facing, facing_along, yaw_over_time
 from .leap import GATHER, LAND, Clock, clock_of, flight_of, with_run_ups
@@ -56,6 +57,7 @@ class Plan:
         deviation: greatest distance of the planned root from the curve, metres.
         notes: what was asked for and could not be done, in words.
         leaps: when a leap takes off, seconds, ascending; of models that leap out of a walk.
+        depth: (f,) how deep it crouches, 0 to 1 (`gait_labels.crouch_depth`); empty: wholly where it crouches.
     """
 
     fps: float
@@ -69,6 +71,7 @@ class Plan:
     deviation: float = 0.0
     notes: tuple[str, ...] = field(default=())
     leaps: tuple[float, ...] = ()
+    depth: Array = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -105,6 +108,7 @@ def make_plan(
     speeds: tuple[float, float] = (0.3, 3.0),
     laps: int = 1,
     leap: Leap | None = None,
+    crouching: Crouching | None = None,
 ) -> Plan:
     """Plan the root along a path: from standing, by the schedule, within the limits, to standing.
 
@@ -119,19 +123,21 @@ def make_plan(
         laps: how often to go round a cyclic path.
         leap: how the model leaps out of a walk, in the plan's metres; without it a "jump" changes nothing in the plan
             but the action.
+        crouching: how deep and how fast one crouches, and where the ceiling wants it.
 
     Raises:
         PathError: a start beyond the end, a frame rate or number of laps that makes no sense, a plan of hours.
     """
-    limits, facing = limits or Limits(), facing or Facing()
+    limits, facing, crouching = limits or Limits(), facing or Facing(), crouching or Crouching()
     _check(path, fps, start, speeds, laps)
     track = round_off(path.unrolled(start, laps), limits.rounding)
     stretches, notes = fitted(schedule.stretches(), path.length, speeds)
+    stretches, slowed = crouching.slowed(stretches)
     jumps = _without_run_up(stretches, path, start)
     stretches, first, last = _along_the_way(stretches, path, start, laps)
     stretches, left_out = with_run_ups(stretches, leap, track.s[-1])
     limits = replace(limits, stand_before=max(limits.stand_before, first), stand_after=max(limits.stand_after, last))
-    asked = speed_along(stretches, track.s)
+    asked, capped = crouching.capped(speed_along(stretches, track.s), track.s + start)
     wished = facing_along(track, facing)
     corners = corners_of(track, facing, limits)
     cap = caps(track, asked, wished, corners, facing, limits)
@@ -147,8 +153,9 @@ def make_plan(
             break
         corners = apart
         cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
-    notes = (*notes, *jumps, *left_out, *_unreached(stretches, plan))
-    return replace(plan, distance=plan.distance + start, notes=notes)
+    unreached = _unreached(stretches, plan, track.s, crouching.allowed(track.s + start))
+    notes = (*notes, *slowed, *jumps, *left_out, *capped, *unreached)
+    return _lowered(replace(plan, distance=plan.distance + start, notes=notes), crouching)
 
 
 def desired_trajectory(plan: Plan, frames: npt.ArrayLike, offsets: npt.ArrayLike) -> tuple[Array, Array]:
@@ -271,14 +278,21 @@ def _leaping(track: Track, timing: Timing, stretches: tuple[Stretch, ...], leap:
     return clock_of(np.interp(middles, timing.distance, timing.time).tolist(), flights, speeds.tolist())
 
 
-def _unreached(stretches: tuple[Stretch, ...], plan: Plan) -> list[str]:
-    """Words about the speeds that bends, corners or short stretches did not allow."""
+def _lowered(plan: Plan, crouching: Crouching) -> Plan:
+    """The plan with how deep it crouches, under ceilings whatever else it does there."""
+    actions, action, depth = crouching.over(plan.actions, plan.action, plan.distance, plan.fps)
+    return replace(plan, actions=actions, action=action, depth=depth)
+
+
+def _unreached(stretches: tuple[Stretch, ...], plan: Plan, s: Array, allowed: Array) -> list[str]:
+    """Words about the speeds that bends, corners or short stretches did not allow; ``allowed`` (n,) at ``s`` (n,)."""
     notes = []
     ends = [*(stretch.at for stretch in stretches[1:]), math.inf]
     for stretch, end in zip(stretches, ends, strict=True):
         there = plan.speed[(plan.distance >= stretch.at) & (plan.distance <= end)]
         best = float(there.max(initial=0.0))
-        if best < 0.9 * stretch.speed and end - stretch.at > 0.1:
+        wanted = min(stretch.speed, float(allowed[(s >= stretch.at) & (s <= end)].max(initial=0.0)))
+        if best < 0.9 * wanted and end - stretch.at > 0.1:
             notes.append(
                 f"From {stretch.at:.2f} m on, {stretch.speed:.2f} m/s is asked for, but bends, ramps or the short way "
                 f"allow {best:.2f} m/s at most"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import bpy
 import numpy as np
 
+from ..motion.ceiling import Ceiling
+from ..motion.crown import Crown
 from ..motion.errors import PathError
 from ..motion.path import RootPath
 from ..motion.rotations import Array
@@ -16,6 +18,7 @@ from ..motion.terrain import FlatGround, HeightField, Terrain, require_ground
 from . import actions, curves, terrain
 from .bone_map import BoneMap
 from .channels import ObjectBase, RootMotion
+from .crowns import crown_of
 from .ik_channels import IkRig
 from .rigify_ik import with_ik
 from .rigs import Rig, read_rig
@@ -47,6 +50,8 @@ class Shot:
         title: names of character and curve, for reports.
         notes: what the user may want to know.
         ik: limbs that are keyed by their IK controls.
+        ceiling: what is over the way; None where nothing was looked for.
+        crown: the top of the character; None: as its joints let guess.
     """
 
     rig: Rig
@@ -59,6 +64,8 @@ class Shot:
     title: str
     notes: tuple[str, ...] = ()
     ik: IkRig | None = None
+    ceiling: Ceiling | None = None
+    crown: Crown | None = None
 
     @property
     def cyclic(self) -> bool:
@@ -110,10 +117,11 @@ def read_shot(
     assert armature is not None and curve is not None
     rig, ik = (rig, None) if controls == "fk" else with_ik(armature, rig, controls == "both")
     base = actions.object_base(armature) if root_motion == "object" else None
-    field, hole = _ground(ground, points, found.cyclic, armature)
+    field, hole, ceiling = _ground(ground, points, found.cyclic, armature)
     return Shot(
         rig, path, points, field, scene_fps(scene), root_motion, base,
         f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, field, hole)), ik,
+        ceiling, crown_of(armature, rig),
     )  # fmt: skip
 
 
@@ -131,18 +139,23 @@ def _notes(points: Array, field: Terrain, hole: float) -> Iterator[str]:
         yield f"The path crosses a hole of {hole:.2f} m in the terrain: the ground there is guessed from its edges"
 
 
-def _ground(ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Object) -> tuple[Terrain, float]:
-    """What is stood upon, and the longest hole in it under the path, metres."""
+def _ground(
+    ground: Ground, points: Array, cyclic: bool, armature: bpy.types.Object
+) -> tuple[Terrain, float, Ceiling | None]:
+    """What is stood upon, the longest hole in it under the path, metres, and what is over it."""
     if ground is None:
-        return FlatGround(float(points[0, 2])), 0.0
+        return FlatGround(float(points[0, 2])), 0.0, None
+    field: Terrain
+    ceiling: Ceiling | None = None
     if isinstance(ground, (bpy.types.Object, bpy.types.Collection, list)):
         way = np.concatenate([points, points[:1]]) if cyclic else points
-        field: Terrain = terrain.read_ground(ground, way, armature)
+        field, ceiling = terrain.read_surroundings(ground, way, armature)
+        ceiling = replace(ceiling, cyclic=cyclic)
     else:
         field = ground
     path = RootPath.from_points(points, cyclic)
     along = path.position(np.linspace(0.0, path.length, max(int(path.length / 0.05), 2)))
-    return field, require_ground(field, along)
+    return field, require_ground(field, along), ceiling
 
 
 def check_facing_target(ob: bpy.types.Object | None) -> tuple[float, float]:

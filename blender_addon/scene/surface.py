@@ -62,15 +62,29 @@ class Surface:
         columns, heights = _draw(vertices, faces, origin, cell, (nx, ny), near)
         return cls(origin, cell, (nx, ny), near, columns, heights, walk, handholds)
 
+    def undersides(self, vertices: Array, faces: IntArray, above: float, width: float) -> tuple[IntArray, Array]:
+        """Grid points (k,) and heights (k,) of what looks down higher than ``above``, so near to the walk, metres."""
+        high = vertices[:, 2] > above
+        faces = faces[high[faces].any(axis=1)]
+        if not len(faces):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        near = _nearest(self.walk[self.handholds, :2], self.origin, self.cell, self.shape, width)
+        return _draw(vertices, faces[:, ::-1], self.origin, self.cell, self.shape, near)
 
-def walk_height(surface: Surface, vertices: Array, faces: IntArray) -> Array:
-    """Heights (nx, ny) in metres, NaN where there is no ground: walk along the path and look to both sides.
+
+def walk_level(surface: Surface, vertices: Array, faces: IntArray) -> Array:
+    """Heights (n,) in metres along the walk.
 
     Raises:
         TerrainError: no ground under the path, or a wall across it.
     """
     level = _carried(surface)
     _refuse_walls(surface.walk, level, vertices, faces)
+    return level
+
+
+def walk_height(surface: Surface, level: Array) -> Array:
+    """Heights (nx, ny) in metres, NaN where there is no ground: look to both sides of the walk, on ``level`` (n,)."""
     reference = np.where(surface.near >= 0, level[surface.handholds][surface.near], np.nan)[surface.columns]
     found = np.full(surface.shape[0] * surface.shape[1], np.nan)
     # Ascending preference: later writes win. Worst are surfaces out of reach, the nearest of them last ...

@@ -11,11 +11,14 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.ceiling import Ceiling
 from ..motion.errors import TerrainError
+from ..motion.polyline import Polyline
 from ..motion.rotations import Array
 from ..motion.terrain import HeightField
 from .curves import metres_per_unit
-from .surface import Surface, walk_height
+from .overhead import ceiling_over
+from .surface import Surface, walk_height, walk_level
 
 IntArray = npt.NDArray[np.int64]
 
@@ -24,7 +27,7 @@ SOLID_TYPES = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 #: Width of the ground that is read to each side of the path, metres.
 MARGIN = 1.2
 _KEPT_FIELDS = 4
-_fields: dict[tuple[int, ...], HeightField] = {}
+_fields: dict[tuple[int, ...], tuple[HeightField, Ceiling]] = {}
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,17 @@ def height_field(ground: Triangles, path: Array, *, margin: float = MARGIN, cell
     Raises:
         TerrainError: no ground under the path, or a wall across it.
     """
+    return ground_and_ceiling(ground, path, margin=margin, cell=cell)[0]
+
+
+def ground_and_ceiling(
+    ground: Triangles, path: Array, *, margin: float = MARGIN, cell: float = 0.025
+) -> tuple[HeightField, Ceiling]:
+    """The heights on which somebody stands who walks along the path, and what is over him; see `height_field`."""
     surface = Surface.around(ground.vertices, ground.faces, path, margin, cell)
-    return HeightField(surface.origin, surface.cell, walk_height(surface, ground.vertices, ground.faces))
+    level = walk_level(surface, ground.vertices, ground.faces)
+    ceiling = ceiling_over(surface, level, Polyline.of(path).length, ground.vertices, ground.faces)
+    return HeightField(surface.origin, surface.cell, walk_height(surface, level)), ceiling
 
 
 def read_ground(
@@ -136,7 +148,16 @@ def read_ground(
     path: Array,
     character: bpy.types.Object | None = None,
 ) -> HeightField:
-    """The field of heights of objects or a collection under a path (n, 3), metres; see `height_field`.
+    """The field of heights of objects or a collection under a path (n, 3), metres; see `height_field`."""
+    return read_surroundings(ground, path, character)[0]
+
+
+def read_surroundings(
+    ground: bpy.types.Object | bpy.types.Collection | Sequence[bpy.types.Object],
+    path: Array,
+    character: bpy.types.Object | None = None,
+) -> tuple[HeightField, Ceiling]:
+    """The ground of objects or a collection under a path (n, 3), metres, and the ceiling over it.
 
     The last few are kept: a bake after a change of speed draws nothing anew.
     """
@@ -145,7 +166,7 @@ def read_ground(
     if key not in _fields:
         while len(_fields) >= _KEPT_FIELDS:
             _fields.pop(next(iter(_fields)))
-        _fields[key] = height_field(found, path)
+        _fields[key] = ground_and_ceiling(found, path)
     return _fields[key]
 
 
