@@ -22,7 +22,7 @@ from .motion.gait_model.table import range_notes
 from .motion.key_reduction import Tolerance
 from .motion.likeness import Likeness
 from .motion.metrics_reference import Reference, SpeedTable
-from .motion.plan import Limits, Plan, make_plan
+from .motion.plan import Limits, Plan
 from .motion.planting import Planted, plant_feet
 from .motion.proportions import SizedGround
 from .motion.report import Asked, judge
@@ -32,13 +32,13 @@ from .motion.runs import runs
 from .motion.schedule import Schedule
 from .motion.skeleton import SIDES
 from .motion.terrain import Terrain
-from .motion.way_ahead import way_ahead
+from .planning import plan_shot
 from .scene.actions import BakeError
 from .scene.channels import Channel, channels_of
 from .scene.layering import Layer, Reduce
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
-from .systems.protocol import abilities_of, feels_ground
+from .systems.protocol import feels_ground
 from .systems.synthesis import SynthesisSettings, synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
@@ -186,13 +186,7 @@ def solve(
     like = Likeness.of(system.skeleton, shot.rig.skeleton)
     tell(0.0, "Planning")
     with watch.stage("plan"):
-        can = abilities_of(system)
-        ahead = way_ahead(shot.path, shot.ground, settings.schedule, system.actions, can, 1.0 / like.length)
-        plan = make_plan(
-            shot.path, ahead.schedule, limits=settings.limits, facing=settings.facing, fps=system.fps,
-            start=settings.start, speeds=(speeds[0] / like.speed, speeds[1] / like.speed), laps=settings.laps,
-            leap=ahead.leap,
-        )  # fmt: skip
+        plan, ahead = plan_shot(shot, system, settings, speeds, like)
     tell(0.05, "Walking")
     with watch.stage("motion"):
         dials = replace(settings.synthesis, plant=False)
@@ -393,5 +387,6 @@ def _judged(
         reference = Reference(SpeedTable.from_json(reference)) if reference else None
     asked = Asked(settings.synthesis.exact, settings.limits.acceleration >= _BRISK, shot.title)
     return judge(
-        clip, plan, shot.ground, reference, planted, curve=shot.points, cyclic=shot.cyclic, asked=asked
+        clip, plan, shot.ground, reference, planted, curve=shot.points, cyclic=shot.cyclic, asked=asked,
+        overhead=shot.overhead,
     )  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from .crown import Crown
 from .figures import Figure
 from .gait_labels import crouch_depth, top_of_depth
 from .path import RootPath
-from .plan import Plan
 from .rotations import Array
 from .runs import runs
+from .terrain import Terrain
 
 #: Room that is left between head and ceiling, metres.
 MARGIN = 0.04
@@ -52,6 +53,25 @@ class Ceiling:
         return np.asarray(sampled(self.arc, self.height, distance, self.cyclic).min(axis=0))
 
 
+class PlannedWay(Protocol):
+    """What measuring needs of a plan; see `plan.Plan`."""
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        ...
+
+    @property
+    def positions(self) -> Array:
+        """Planned root (f, 2), metres."""
+        ...
+
+    @property
+    def distance(self) -> Array:
+        """How far along the path (f,), metres."""
+        ...
+
+
 @dataclass(frozen=True)
 class LowSpan:
     """A part of the path under a ceiling too low to walk upright.
@@ -65,6 +85,40 @@ class LowSpan:
     first: float
     last: float
     room: float
+
+
+@dataclass(frozen=True, eq=False)
+class Overhead:
+    """A body and the ceiling over its path.
+
+    Attributes:
+        path: the way. ceiling: over it. crown: the body's top. four_legged: animals do not crouch.
+    """
+
+    path: RootPath
+    ceiling: Ceiling
+    crown: Crown
+    four_legged: bool = False
+
+    def figures(self, clip: Clip, plan: PlannedWay) -> list[Figure]:
+        """The least room between body and ceiling in cm, negative where it goes through; nothing under no ceiling.
+
+        Args:
+            clip: the body's motion. plan: its plan, from the same moment on.
+        """
+        tops = self.crown.tops(clip)
+        rows = np.rint(np.arange(len(clip)) / clip.fps * plan.fps).astype(np.int64)
+        rows = np.minimum(rows, len(plan.distance) - 1)
+        distance = plan.distance[rows]
+        away = tops[..., :2] - plan.positions[rows, None]
+        ahead = np.sum(away * self.path.tangent(distance)[:, None], axis=-1)
+        over = np.stack([self.ceiling.over(column) for column in (distance[:, None] + ahead).T], axis=-1)
+        room = 100.0 * (over - tops[..., 2]).min(axis=1)
+        if not np.any(np.isfinite(room)):
+            return []
+        worst = int(np.argmin(room))
+        name = "Room between body and ceiling, least"
+        return [Figure.of("headroom", name, float(room[worst]), "cm", low=0.0, frame=worst)]
 
 
 def low_spans(ceiling: Ceiling, floor: Array, standing: float) -> tuple[LowSpan, ...]:
@@ -120,31 +174,30 @@ def lowest_room(crouch: Crouch, crown: Crown) -> float:
     return crown.standing - crown.joint_height + reach * crown.joint_height
 
 
-def crouching_under(
-    ceiling: Ceiling | None, floor: Array, crown: Crown, crouch: Crouch | None, *, start: float = 0.0,
-    four_legged: bool = False,
-) -> tuple[Crouching, tuple[str, ...]]:  # fmt: skip
+def crouching_along(
+    overhead: Overhead | None, ground: Terrain, crouch: Crouch | None, start: float = 0.0
+) -> tuple[Crouching, tuple[str, ...]]:
     """How a body crouches along a path, and what there is to say of it.
 
     Args:
-        ceiling: over the path; None or open without.
-        floor: height of the ground at the ceiling's places (n,), metres.
-        crown: the body's top.
+        overhead: the ceiling over it; None under the open sky.
+        ground: under the path.
         crouch: how the model crouches, its speed in the body's metres; None if it cannot.
         start: where on the path the walk begins, metres.
-        four_legged: animals do not crouch.
     """
     able = Crouching() if crouch is None else Crouching(crouch.usual, crouch.fastest)
-    if ceiling is None or ceiling.open:
+    if overhead is None:
         return able, ()
+    ceiling, crown = overhead.ceiling, overhead.crown
+    floor = np.asarray(ground.height(overhead.path.position(ceiling.arc)))
     spans = low_spans(ceiling, floor, crown.standing)
     spans = tuple(span for span in spans if ceiling.cyclic or span.last > start)
     if not spans:
         return able, ()
-    if crouch is None or four_legged:
-        return able, tuple(_too_tall(spans, crown, four_legged))
+    if crouch is None or overhead.four_legged:
+        return able, tuple(_too_tall(spans, crown, overhead.four_legged))
     depth = np.minimum(_around(ceiling, depth_for(ceiling.height - floor, crown)), crouch.deepest)
-    found = Crouching(crouch.usual, crouch.fastest, ceiling.arc, depth, ceiling.cyclic)
+    found = replace(able, arc=ceiling.arc, depth=depth, cyclic=ceiling.cyclic)
     return found, tuple(_told(spans, lowest_room(crouch, crown)))
 
 
@@ -185,25 +238,3 @@ def _too_tall(spans: tuple[LowSpan, ...], crown: Crown, four_legged: bool) -> It
 
 def _where(span: LowSpan) -> str:
     return f"from {span.first:.2f} to {span.last:.2f} m"
-
-
-def room_figures(clip: Clip, plan: Plan, path: RootPath, ceiling: Ceiling | None, crown: Crown) -> list[Figure]:
-    """The least room between a body and the ceiling in cm, negative where it goes through; nothing without a ceiling.
-
-    Args:
-        clip: the motion. plan: its plan, frame by frame, along ``path``.
-        ceiling: over the path. crown: the top of the clip's body.
-    """
-    if ceiling is None or ceiling.open:
-        return []
-    tops = crown.tops(clip)
-    rows = np.minimum(np.arange(len(clip)), len(plan) - 1)
-    distance = plan.distance[rows]
-    ahead = np.sum((tops[..., :2] - plan.positions[rows, None]) * path.tangent(distance)[:, None], axis=-1)
-    over = np.stack([ceiling.over(column) for column in (distance[:, None] + ahead).T], axis=-1)
-    room = 100.0 * (over - tops[..., 2]).min(axis=1)
-    if not np.any(np.isfinite(room)):
-        return []
-    worst = int(np.argmin(room))
-    return [Figure.of("headroom", "Room between body and ceiling, least", float(room[worst]), "cm", low=0.0,
-                      frame=worst)]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from . import metrics as measure
+from .ceiling import Overhead
 from .clip import Clip
 from .errors import ClipError
 from .figures import Figure, QualityReport
@@ -92,7 +93,7 @@ class _Case:
 def judge(
     clip: Clip, plan: PlanTrack, terrain: Ground | None = None, reference: Reference | None = None,
     planted: PlantingTrack | None = None, *, curve: Array | None = None, cyclic: bool = False,
-    asked: Asked | None = None,
+    asked: Asked | None = None, overhead: Overhead | None = None,
 ) -> QualityReport:  # fmt: skip
     """Measure every figure of quality that applies to a finished clip, on two legs or on four.
 
@@ -105,6 +106,7 @@ def judge(
         curve: the curve as drawn (n, 2 or 3), metres; the plan's own track when None.
         cyclic: whether the curve closes on itself.
         asked: what the user asked for.
+        overhead: the ceiling over the way of a `Plan`; without it, the room under it is left out.
 
     Raises:
         ClipError: the clip is shorter than 4 frames.
@@ -127,6 +129,8 @@ def judge(
     if clip.skeleton.four_legged:
         figures += hinge_figures(clip)
         figures += gait_figures(clip, plan, times) if isinstance(plan, Plan) else []
+    if overhead is not None and isinstance(plan, Plan):
+        figures += overhead.figures(clip, plan)
     notes = () if reference is not None else ("Ratios to the capture were left out: the pack has no reference.",)
     return QualityReport(tuple(figures), case.asked.title, clip.fps, len(clip), notes)
 

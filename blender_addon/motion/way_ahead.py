@@ -1,4 +1,4 @@
-"""What lies on a path, before the plan: gaps to leap over, slopes beyond the model, gaits that it has not learned."""
+"""What lies on a path, before the plan: gaps, low ceilings, slopes beyond the model, gaits that it has not learned."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .abilities import Abilities, Leap
+from .ceiling import Overhead, crouching_along
+from .crouching import Crouching
 from .dataset import ACTIONS
 from .gait_names import absent_notes
 from .gaps import bridged, gaps_along, over_gaps
@@ -29,30 +31,36 @@ class WayAhead:
     Attributes:
         schedule: with jumps where they clear gaps. ground: gaps that are leapt over bridged.
         leap: how the model leaps, in the path's metres. notes: what cannot be done as asked, in words.
+        crouching: how low it goes, and where.
     """
 
     schedule: Schedule
     ground: Terrain
     leap: Leap | None = None
     notes: tuple[str, ...] = ()
+    crouching: Crouching = Crouching()
 
 
 def way_ahead(
-    path: RootPath, ground: Terrain, schedule: Schedule, actions: Sequence[str], abilities: Abilities, size: float
-) -> WayAhead:
+    path: RootPath, ground: Terrain, schedule: Schedule, actions: Sequence[str], abilities: Abilities, size: float,
+    overhead: Overhead | None = None, start: float = 0.0,
+) -> WayAhead:  # fmt: skip
     """Look along a path.
 
     Args:
         path: the curve. ground: under it. schedule: what is asked.
         actions: what the model knows by name; empty when it tells walk from run by speed.
         abilities: what it can do besides. size: metres of the path for each of the model's.
+        overhead: the ceiling; None under the open sky. start: where on the path the walk begins, metres.
     """
-    told = absent_notes(schedule, actions or ACTIONS)
+    crouch = abilities.crouch.sized(size) if abilities.crouch is not None else None
+    crouching, low = crouching_along(overhead, ground, crouch, start)
+    told = (*absent_notes(schedule, actions or ACTIONS), *low)
     leap = abilities.leap.sized(size) if abilities.leap is not None else None
     if leap is not None:
         schedule, leapt, notes = over_gaps(schedule, gaps_along(path, ground), leap)
         ground, told = bridged(ground, path, leapt), (*told, *notes)
-    return WayAhead(schedule, ground, leap, (*told, *_too_steep(path, ground, abilities)))
+    return WayAhead(schedule, ground, leap, (*told, *_too_steep(path, ground, abilities)), crouching)
 
 
 def slopes(heights: Array, step: float) -> Array:

@@ -9,7 +9,7 @@ from typing import Literal
 import bpy
 import numpy as np
 
-from ..motion.ceiling import Ceiling
+from ..motion.ceiling import Ceiling, Overhead
 from ..motion.crown import Crown
 from ..motion.errors import PathError
 from ..motion.path import RootPath
@@ -50,8 +50,8 @@ class Shot:
         title: names of character and curve, for reports.
         notes: what the user may want to know.
         ik: limbs that are keyed by their IK controls.
-        ceiling: what is over the way; None where nothing was looked for.
-        crown: the top of the character; None: as its joints let guess.
+        ceiling: what is over the way; None under the open sky.
+        crown: the top of the character; None where nothing is over it.
     """
 
     rig: Rig
@@ -71,6 +71,13 @@ class Shot:
     def cyclic(self) -> bool:
         """Whether the way is closed."""
         return self.path.cyclic
+
+    @property
+    def overhead(self) -> Overhead | None:
+        """The character and the ceiling over its way; None under the open sky."""
+        if self.ceiling is None or self.crown is None:
+            return None
+        return Overhead(self.path, self.ceiling, self.crown, self.rig.skeleton.four_legged)
 
 
 def scene_fps(scene: bpy.types.Scene) -> float:
@@ -121,7 +128,7 @@ def read_shot(
     return Shot(
         rig, path, points, field, scene_fps(scene), root_motion, base,
         f"{armature.name} along {curve.name}", (*found.notes, *rig.notes, *_notes(points, field, hole)), ik,
-        ceiling, crown_of(armature, rig),
+        ceiling, crown_of(armature, rig) if ceiling is not None else None,
     )  # fmt: skip
 
 
@@ -149,8 +156,8 @@ def _ground(
     ceiling: Ceiling | None = None
     if isinstance(ground, (bpy.types.Object, bpy.types.Collection, list)):
         way = np.concatenate([points, points[:1]]) if cyclic else points
-        field, ceiling = terrain.read_surroundings(ground, way, armature)
-        ceiling = replace(ceiling, cyclic=cyclic)
+        field, over = terrain.read_surroundings(ground, way, armature)
+        ceiling = None if over.open else replace(over, cyclic=cyclic)
     else:
         field = ground
     path = RootPath.from_points(points, cyclic)
