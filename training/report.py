@@ -143,13 +143,29 @@ def _draw_curves(ended: Ended, path: Path) -> Path:
         rows = history_of(outcome)
         iterations, held_out = [row[0] for row in rows], [row[3] for row in rows]
         axis.plot(iterations, [row[2] for row in rows], ".-", color="tab:blue", linewidth=1, markersize=3)
-        axis.set(title=name, xlabel="iterations", yscale="log")
+        axis.set(title=name, xlabel="iterations")
+        _logarithmic(axis)
         axis.set_ylabel("loss", color="tab:blue")
         axis.grid(alpha=0.3, which="both")
         if any(math.isfinite(value) for value in held_out):
             other = axis.twinx()
             other.plot(iterations, held_out, ".-", color="tab:red", linewidth=1, markersize=3)
-            other.set_yscale("log")
+            _logarithmic(other)
             other.set_ylabel(f"held-out, {outcome.unit}" if outcome.unit else "held-out", color="tab:red")
     figure.savefig(path, dpi=100)
     return path
+
+
+def _logarithmic(axis: Any) -> None:
+    """Make an axis of values logarithmic, with plain numbers."""
+    from matplotlib.ticker import LogFormatter
+
+    class Plain(LogFormatter):
+        """Labels what the usual formatter labels, but not by powers."""
+
+        def __call__(self, value: float, position: int | None = None) -> str:
+            return f"{value:.3g}" if super().__call__(value, position) else ""
+
+    axis.set_yscale("log")
+    axis.yaxis.set_major_formatter(Plain())
+    axis.yaxis.set_minor_formatter(Plain())
