@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from blender_addon.motion.abilities import Abilities
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.skeleton import Skeleton
@@ -128,6 +129,7 @@ def fingerprint(
 def learned_info(
     dataset: Dataset, system: str, title: str, *, fps: float, skeleton: Skeleton, layouts: Mapping[str, Layout],
     actions: tuple[str, ...], settings: MannTrainingSettings | PfnnTrainingSettings, metrics: Mapping[str, Any],
+    abilities: Abilities | None = None,
 ) -> PackInfo:  # fmt: skip
     """What the pack of a network that lives on its own answers says of itself; speeds are those it has learned."""
     about = describe(dataset)
@@ -137,5 +139,5 @@ def learned_info(
         system=system, title=title, fps=fps, skeleton=skeleton, layouts=dict(layouts),
         speeds=speeds_between(speeds, fps), actions=actions, licence=about.licence, credits=about.credits,
         training={**about.training, "mirrored": settings.mirror, "settings": asdict(settings)},
-        held_out=about.held_out, metrics=dict(metrics), reference=about.reference,
+        held_out=about.held_out, metrics=dict(metrics), reference=about.reference, abilities=abilities or Abilities(),
     )  # fmt: skip

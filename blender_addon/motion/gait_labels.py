@@ -107,9 +107,14 @@ def crouching(clip: Clip) -> BoolArray:
     return np.asarray(lowpass(hips_over_feet(clip), clip.fps, 1.0) < CROUCHED)
 
 
+def feet_bearing(clip: Clip) -> BoolArray:
+    """When each foot bears on the ground, level or not, with its ball or its heel (f, 2)."""
+    return clip.contacts | heels_down(clip, on_uneven_ground(clip))
+
+
 def jumps(clip: Clip) -> list[tuple[int, int]]:
     """Flights that are jumps: first frame off the ground, first frame down again."""
-    down = (clip.contacts | heels_down(clip, on_uneven_ground(clip))).any(axis=1)
+    down = feet_bearing(clip).any(axis=1)
     lowest = ball_positions(clip)[..., 2].min(axis=1)
     leg = clip.skeleton.leg_length
     found = []

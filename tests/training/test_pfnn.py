@@ -26,7 +26,7 @@ from blender_addon.systems.packs import load_system, read_pack, write_pack  # no
 from blender_addon.systems.pfnn_features import RestBody, clip_frames, felt_along  # noqa: E402
 from blender_addon.systems.phase_function import spline_coefficients  # noqa: E402
 from blender_addon.systems.phase_tables import PhaseTables  # noqa: E402
-from blender_addon.systems.protocol import Wish  # noqa: E402
+from blender_addon.systems.protocol import Wish, abilities_of  # noqa: E402
 from blender_addon.systems.starting_states import STARTS  # noqa: E402
 from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
@@ -347,6 +347,8 @@ def test_a_trained_pack_says_what_it_is(trained, dataset):
     assert info.held_out == (dataset.clips[-1].name,) and info.credits == ("Nobody",)
     assert info.metrics["held_out_joint_error_half_second_cm"] > 0.0
     assert info.training["settings"]["ground"]["fits"] == 2
+    assert info.abilities.crouch is None and info.abilities.leap is None and 0.15 < info.abilities.steepest < 1.0
+    assert abilities_of(load_system(trained)) == info.abilities
 
 
 def test_a_trained_pack_rolls_out_and_characters_do_not_mix(trained):

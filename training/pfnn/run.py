@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from blender_addon.motion.abilities import Abilities
 from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import Cancelled, DatasetError
@@ -22,7 +23,7 @@ from ..settings import PfnnTrainingSettings
 from ..stages import Limits, Stages, fingerprint, learned_info
 from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
-from . import export, starts
+from . import abilities, export, starts
 from .data import PfnnData, Take, check_enough, labels_of, takes_of
 from .networks import PfnnNetwork
 from .tasks import StepTask, WindowTask
@@ -58,7 +59,7 @@ class PfnnRun:
         """
         quick_products()
         settings = self.settings
-        data, held_out = self._prepare()
+        data, held_out, able = self._prepare()
         stages = Stages(
             self.out.with_name(f".{self.out.name}.training"), {"steps": settings.steps, "windows": settings.windows},
             self.limits, self.watch, settings.seed, self.outcomes,
@@ -83,13 +84,13 @@ class PfnnRun:
         info = learned_info(
             self.dataset, "pfnn", self.title or self.out.stem, fps=data.fps, skeleton=data.skeleton,
             layouts={"inputs": data.inputs, "outputs": data.outputs}, actions=data.gaits, settings=settings,
-            metrics=metrics,
+            metrics=metrics, abilities=able,
         )  # fmt: skip
         write_pack(self.out, info, pack_files(data, network, settings))
         stages.clear()
         return metrics
 
-    def _prepare(self) -> tuple[PfnnData, PfnnData | None]:
+    def _prepare(self) -> tuple[PfnnData, PfnnData | None, Abilities]:
         self.watch.reporter.message("stage", stage="data", message="labelling and assembling the data")
         if len(self.dataset.skeleton.feet) != 2:
             raise DatasetError(
@@ -115,7 +116,8 @@ class PfnnRun:
             held_out = PfnnData.of(part(True), gaits, False, data)
         except DatasetError:
             held_out = None  # nothing was kept back: train without validation
-        return data, held_out
+        rows = np.nonzero(~held)[0]
+        return data, held_out, abilities.measured([takes[i] for i in rows], [self.labels[i] for i in rows])
 
     def _fits(self, labels: list[ClipLabels]) -> TerrainFits | None:
         """Ground fitted under the motion."""
