@@ -24,7 +24,7 @@ MARGIN = 0.04
 #: One goes at least this low where the ceiling touches the head, 0 to 1.
 LEAST_DEPTH = 0.1
 #: One is down so far before the ceiling begins (the head is ahead of the hips), and stays down so far behind its end.
-BEFORE, BEHIND = 0.5, 0.4
+BEFORE, BEHIND = 0.5, 0.2
 #: Nobody gets up between ceilings nearer to each other than this, metres.
 NEAR = 1.0
 

@@ -62,10 +62,9 @@ def action_weights(plan: Plan, vocabulary: Sequence[str]) -> Array:
     if not {CROUCH, "walk"} <= set(vocabulary) or CROUCH not in plan.actions:
         return weights
     crouch, walk = (list(vocabulary).index(name) for name in (CROUCH, "walk"))
-    depth = weights[:, crouch] if not len(plan.depth) else weights[:, crouch] * plan.depth
+    share = eased(weights[:, crouch] * (plan.depth if len(plan.depth) else 1.0), plan.fps)
     weights[:, walk] += weights[:, crouch]
     weights[:, crouch] = 0.0
-    share = eased(depth, plan.fps)
     weights *= 1.0 - share[:, None]
     weights[:, crouch] = share
     return weights
