@@ -1,18 +1,14 @@
-"""Gait diagrams after Hildebrand: when each foot stands, as data, as shapes for an overlay, and as a picture."""
+"""Gait diagrams of one stride after Hildebrand: when each foot stands, as data and as shapes in the unit square."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..animal import LEGS
-from ..clip import BoolArray
-from ..errors import ClipError
 from ..rotations import Array
-from ..runs import runs
 from .stride import Stride
 
 #: Short names of the legs, in the order of `animal.LEGS`; the left hind is the topmost row, as in Hildebrand's.
@@ -21,26 +17,22 @@ LABELS: tuple[str, ...] = ("LH", "RH", "LF", "RF")
 FIELD = (0.09, 0.86, 0.16, 0.88)
 #: Height of a bar as a share of its row's.
 _BAR = 0.62
-#: About so many marks on the axis of time.
-_MARKS = 6
+#: Marks on the axis of time, shares of the stride.
+_MARKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """When each foot stands.
+    """When each foot stands in one stride, in phases.
 
     Attributes:
-        spans: per leg, in the order of `animal.LEGS`, (start, end) of each stance within [0, duration].
-        duration: how much time is shown: seconds, or 1 for one stride in phases.
-        unit: ``s`` or ``stride``.
-        duty: share of the time that each foot stands (4,).
+        spans: per leg, in the order of `animal.LEGS`, (start, end) of each stance within [0, 1].
+        duty: share of the stride that each foot stands (4,).
         suspensions: (start, end) of the times without a foot on the ground.
         title: what stands over it, such as the gait.
     """
 
     spans: tuple[tuple[tuple[float, float], ...], ...]
-    duration: float
-    unit: str
     duty: Array
     suspensions: tuple[tuple[float, float], ...]
     title: str = ""
@@ -58,7 +50,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """A diagram as shapes in the unit square, x to the right and y up, for an overlay to draw at any size.
+    """A diagram as shapes in the unit square, x to the right and y up, to draw at any size.
 
     Attributes:
         bars: stances as rectangles (n, 4): left, bottom, right, top.
@@ -75,28 +67,18 @@ class Shapes:
     texts: tuple[Text, ...]
 
 
-def diagram_of_contacts(contacts: BoolArray, fps: float, title: str = "") -> Diagram:
-    """The diagram of contacts (f, 4), columns as `animal.LEGS`, in seconds; raises `ClipError` for other shapes."""
-    contacts = np.asarray(contacts, dtype=bool)
-    if contacts.ndim != 2 or contacts.shape[1] != len(LEGS) or len(contacts) == 0:
-        raise ClipError("The motion has no contacts of four feet", "Choose motion of an animal with four legs mapped")
-    spans = tuple(tuple((first / fps, last / fps) for first, last in runs(column)) for column in contacts.T)
-    gaps = tuple((first / fps, last / fps) for first, last in runs(contacts.any(axis=1), False))
-    return Diagram(spans, len(contacts) / fps, "s", contacts.mean(axis=0), gaps, title)
-
-
 def diagram_of_stride(stride: Stride, title: str = "", at: float = 0.0) -> Diagram:
-    """The diagram of one stride in phases, from phase ``at`` of it on; what goes over the end comes in again."""
+    """The diagram of one stride, from phase ``at`` of it on; what goes over the end comes in again."""
     spans = tuple(_wrapped(start - at, end - at) for start, end in stride.stances)
     gaps = tuple(part for start, end in stride.suspensions for part in _wrapped(start - at, end - at))
-    return Diagram(spans, 1.0, "stride", stride.duty, gaps, title)
+    return Diagram(spans, stride.duty, gaps, title)
 
 
 def shapes(diagram: Diagram) -> Shapes:
     """Bars, lines and words of a diagram in the unit square."""
     left, right, bottom, top = FIELD
     row = (top - bottom) / len(LEGS)
-    width = (right - left) / diagram.duration
+    width = right - left
     bars, legs = [], []
     for leg, spans in enumerate(diagram.spans):
         middle = top - (leg + 0.5) * row
@@ -105,15 +87,14 @@ def shapes(diagram: Diagram) -> Shapes:
                          middle + 0.5 * _BAR * row))  # fmt: skip
             legs.append(leg)
     gaps = [(left + start * width, bottom, left + end * width, top) for start, end in diagram.suspensions]
-    marks = _marks(diagram.duration)
     lines = [((left, bottom), (right, bottom)), ((left, bottom), (left, top))]
-    lines += [((left + at * width, bottom), (left + at * width, top)) for at in marks[1:]]
+    lines += [((left + at * width, bottom), (left + at * width, top)) for at in _MARKS[1:]]
     texts = [Text(diagram.title, left, top + 0.04)] if diagram.title else []
     for leg, (label, duty) in enumerate(zip(LABELS, diagram.duty, strict=True)):
         y = top - (leg + 0.5) * row
         texts += [Text(label, left - 0.02, y, 1.0), Text(f"{duty:.0%}", right + 0.02, y)]
-    texts += [Text(f"{at:.3g}", left + at * width, bottom - 0.07, 0.5) for at in marks]
-    texts.append(Text(diagram.unit, right + 0.02, bottom - 0.07))
+    texts += [Text(f"{at:g}", left + at * width, bottom - 0.07, 0.5) for at in _MARKS]
+    texts.append(Text("stride", right + 0.02, bottom - 0.07))
     return Shapes(
         np.array(bars).reshape(-1, 4), np.array(legs, dtype=np.int64), np.array(gaps).reshape(-1, 4),
         np.array(lines), tuple(texts),
@@ -127,11 +108,3 @@ def _wrapped(start: float, end: float) -> tuple[tuple[float, float], ...]:
     if last <= 1.0 + 1e-9:
         return ((first, min(last, 1.0)),)
     return ((first, 1.0), (0.0, min(last - 1.0, first)))
-
-
-def _marks(duration: float) -> Sequence[float]:
-    """Round times from 0 on, about `_MARKS` of them."""
-    step = duration / _MARKS
-    power = 10.0 ** np.floor(np.log10(step))
-    round_step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= step * (1 - 1e-9))
-    return [float(at) for at in np.arange(0.0, duration * (1 + 1e-9), round_step)]

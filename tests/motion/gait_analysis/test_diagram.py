@@ -11,22 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.errors import ClipError, GaitsmithError
-from blender_addon.motion.gait_analysis.diagram import FIELD, LABELS, diagram_of_contacts, diagram_of_stride, shapes
+from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.gait_analysis.diagram import FIELD, LABELS, diagram_of_stride, shapes
 from blender_addon.motion.gait_analysis.raster import LEG_COLOURS, draw, write_png
 from blender_addon.motion.gait_analysis.stride import Stride
 from tests.motion.made_footfalls import BOOK, contacts_of
-
-
-@given(st.lists(st.tuples(*[st.booleans()] * 4), min_size=1, max_size=60))
-def test_spans_are_the_contacts(rows: list[tuple[bool, ...]]) -> None:
-    contacts = np.array(rows)
-    found = diagram_of_contacts(contacts, 30.0)
-    at = (np.arange(len(contacts)) + 0.5) / 30.0
-    for leg in range(4):
-        assert [any(a < t < b for a, b in found.spans[leg]) for t in at] == contacts[:, leg].tolist()
-    assert [any(a < t < b for a, b in found.suspensions) for t in at] == (~contacts.any(axis=1)).tolist()
-    assert found.duty == pytest.approx(contacts.mean(axis=0))
 
 
 @given(st.sampled_from(sorted(BOOK)), st.floats(0.0, 1.0))
@@ -39,11 +28,13 @@ def test_a_stride_wraps_round_its_ends(name: str, at: float) -> None:
         assert sum(end - start for start, end in spans) == pytest.approx(duty[leg])
         down = np.array([any(a <= p <= b for a, b in spans) for p in phase])
         assert np.mean(down != contacts[:, leg]) < 0.01
+    up = np.array([any(a <= p <= b for a, b in found.suspensions) for p in phase])
+    assert np.mean(up == contacts.any(axis=1)) < 0.01
 
 
 def test_shapes_lie_in_the_field_in_the_order_of_the_legs() -> None:
-    contacts = contacts_of(np.arange(120) / 60.0, np.array(BOOK["trot"][0]), np.full(4, 0.4))
-    found = shapes(diagram_of_contacts(contacts, 60.0, "trot 1.3 m/s"))
+    stride = Stride(0.0, 60.0, 60.0, np.full(4, 0.4), np.array(BOOK["trot"][0]))
+    found = shapes(diagram_of_stride(stride, "trot 1.3 m/s"))
     left, right, bottom, top = FIELD
     assert found.bars[:, [0, 2]].min() >= left - 1e-9 and found.bars[:, [0, 2]].max() <= right + 1e-9
     assert found.bars[:, [1, 3]].min() >= bottom and found.bars[:, [1, 3]].max() <= top
@@ -85,8 +76,3 @@ def test_the_file_is_a_png_of_the_same_dots(tmp_path: Path) -> None:
     assert np.array_equal(rows[:, 1:].reshape(7, 11, 3), image)
     with pytest.raises(GaitsmithError, match="could not be written"):
         write_png(tmp_path / "no folder" / "gait.png", image)
-
-
-def test_contacts_of_two_feet_have_no_diagram() -> None:
-    with pytest.raises(ClipError, match="four feet"):
-        diagram_of_contacts(np.ones((10, 2), dtype=bool), 30.0)
