@@ -60,11 +60,6 @@ class Stride:
         return self.length / self.seconds
 
     @cached_property
-    def touchdowns(self) -> Array:
-        """Phase of each foot's landing (4,), counted from the left hind's, in [0, 1): what most tables print."""
-        return np.asarray((self.lags - 0.5 * (self.duty - self.duty[0])) % 1.0)
-
-    @cached_property
     def sequence(self) -> tuple[str, ...]:
         """Legs in the order of their mid-stances, from the left hind."""
         behind = np.where(self.lags > 1.0 - 0.5 * TOGETHER, self.lags - 1.0, self.lags)

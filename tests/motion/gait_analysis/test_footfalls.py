@@ -79,15 +79,6 @@ def test_suspensions_are_the_phases_without_a_foot(lag, duty) -> None:
         assert np.mean(down[inside]) < 0.01 or end - start < 0.002
 
 
-@given(lags, duties)
-def test_touchdowns_follow_from_contacts(lag, duty) -> None:
-    stride = Stride(0.0, 60.0, FPS, duty, lag)
-    frames = 4000
-    contacts = contacts_of(np.arange(frames) / frames, lag, duty)
-    landings = np.array([np.flatnonzero(c & ~np.roll(c, 1))[0] / frames for c in contacts.T])
-    assert apart(stride.touchdowns, (landings - landings[0]) % 1.0) < 2.0 / frames + 1e-9
-
-
 def test_beats_group_legs_that_stand_together() -> None:
     trot = Stride(0.0, 60.0, FPS, np.full(4, 0.4), np.array([0.0, 0.5, 0.52, 0.98]))
     assert trot.beats == (("left_hind", "right_fore"), ("right_hind", "left_fore"))
