@@ -6,7 +6,6 @@ from ..motion.clip import Clip
 from ..motion.gait_model.body import Body
 from ..motion.gait_model.perform import perform_body
 from ..motion.gait_model.settings import GaitSettings
-from ..motion.gait_model.table import range_notes
 from ..motion.gait_names import ANIMAL_ACTIONS
 from ..motion.plan import Plan
 from ..motion.skeleton import Skeleton
@@ -29,7 +28,3 @@ class GaitModel:
     def perform(self, plan: Plan) -> Clip:
         """The motion along the plan, as many frames, on level ground at height 0, with its root and contacts."""
         return perform_body(self._body, plan, self.settings)
-
-    def notes(self, plan: Plan) -> tuple[str, ...]:
-        """Words about gaits that the plan asks for at speeds they are not made at."""
-        return range_notes(plan.speed, plan.actions, plan.action, self._body.height)

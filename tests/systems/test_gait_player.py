@@ -34,12 +34,6 @@ def test_another_seed_is_another_day():
     assert not np.array_equal(same.rotations, other.rotations)
 
 
-def test_a_gait_at_a_speed_it_is_not_made_at_is_said():
-    model = GaitModel(animal("fox"))
-    assert "Gallop" in model.notes(course(Mark(0.0, 0.6, "gallop")))[0]
-    assert model.notes(course(Mark(0.0, 1.2, "walk"))) == ()
-
-
 def test_two_legs_are_refused():
     from tests.synthetic import walk
 
