@@ -68,7 +68,7 @@ def depth_of(clip: Clip, angle: float) -> float:
 
 def test_crouching_is_as_deep_and_as_fast_as_it_was_shown():
     frames = np.arange(1200)
-    low, lower = (frames >= 300) & (frames < 900), (frames >= 700) & (frames < 900)
+    low, lower = (frames >= 300) & (frames < 900), (frames >= 800) & (frames < 900)
     clip = bowed(gliding(np.where(frames < 600, 0.6, 0.9)), np.where(lower, 1.5, np.where(low, 1.1, 0.0)))
     gaits = np.where(low, "crouch", "walk")
     found = measure(shown(clip, gaits)).crouch

@@ -21,6 +21,8 @@ from .data import Take
 
 #: Less crouching than this, seconds, or fewer leaps, teach nothing.
 _LEAST_CROUCHING, _LEAST_LEAPS = 2.0, 3
+#: Whoever asks for a crouch wants to see one: deeper than this share of what is labelled so, for hips soon count as low.
+_USUAL = 0.75
 #: The walk before a leap is measured between these times before take-off, seconds.
 _LONG_BEFORE, _BEFORE = 0.6, 0.3
 #: Who takes off from one foot and lands on one has the other in the air so long before and after, seconds.
@@ -60,7 +62,8 @@ def _crouch(pairs: Sequence[tuple[Take, ClipLabels]]) -> Crouch | None:
     if seconds < _LEAST_CROUCHING:
         return None
     depth, speed = np.concatenate(depths), np.concatenate(speeds)
-    return Crouch(float(np.median(depth)), float(np.quantile(depth, 0.95)), float(np.quantile(speed, 0.95)))
+    usual, deepest = np.quantile(depth, [_USUAL, 0.95]).tolist()
+    return Crouch(usual, deepest, float(np.quantile(speed, 0.95)))
 
 
 def _leap(pairs: Sequence[tuple[Take, ClipLabels]]) -> Leap | None:
