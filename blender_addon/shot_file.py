@@ -154,7 +154,7 @@ def _shot(top: _Table, folder: Path) -> ShotFile:
     curve = _curve(top.table("curve"), rig)
     return ShotFile(
         folder=folder, pack=top.text("pack", DEFAULT_PACK),
-        system=top.choice("system", "", ("", "lmm", "mm", "mann", "gait")), rig=rig,
+        system=top.choice("system", "", ("", "lmm", "mm", "mann", "pfnn", "gait")), rig=rig,
         armature=top.text("armature"), bones=top.path("bones", folder, (".json",)), deform=top.flag("deform"), fps=fps,
         frame_start=top.whole("frame_start", 1), name=top.text("name", "Walk"), root_motion=root_motion,
         plant=top.flag("plant", True), curve=curve, terrain=_terrain(top.table("terrain"), folder, rig),

@@ -183,6 +183,7 @@ def test_height_fields(pack, tmp_path, kind) -> None:
         ("[curve]\npoints=[[0,0],[1,0]", "TOML"),
         ("pack='nowhere'\n[curve]\npoints=[[0,0],[1,0]]", "nowhere"),
         ("system='lmm'\n[curve]\npoints=[[0,0],[1,0]]", "made for mm"),
+        ("system='pfnn'\n[curve]\npoints=[[0,0],[1,0]]", "made for mm"),
         (f"[curve]\npoints=[[0,0],[{10**400},0]]", "finite"),
         (f"[curve]\npoints=[[0,0],[1,0]]\nstart={10**400}", "start"),
         (f"frame_start={10**400}\n[curve]\npoints=[[0,0],[1,0]]", "frame_start"),
