@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .clip import BoolArray
 from .rotations import Array
@@ -35,6 +36,10 @@ class Phase:
 
     angle: Array
     reliable: BoolArray
+
+    def share(self, rows: npt.NDArray[np.int64] | int) -> Array:
+        """Share of the stride at some frames, 0 to 1."""
+        return np.asarray(self.angle[rows] / (2.0 * np.pi) % 1.0)
 
 
 def global_phase(contacts: BoolArray, fps: float) -> Phase:

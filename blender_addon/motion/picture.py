@@ -127,11 +127,11 @@ def footprints(clip: Clip) -> tuple[Footprint, ...]:
     return tuple(found)
 
 
-def ring(middle: npt.NDArray[np.float64], radius: float, corners: int = 16) -> Points:
-    """A closed circle on the ground (corners + 1, 3)."""
+def ring(middle: npt.ArrayLike, radius: float, corners: int = 16) -> Points:
+    """A closed circle on the ground (corners + 1, 3) around a point (3,)."""
     angle = np.linspace(0.0, 2 * np.pi, corners + 1)
     around = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full_like(angle, LIFT_M)], axis=-1)
-    return (middle + around).astype(np.float32)
+    return (np.asarray(middle) + around).astype(np.float32)
 
 
 def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners: int = 16) -> Points:

@@ -7,9 +7,9 @@ from typing import Any
 import bpy
 
 from ..motion.errors import GaitsmithError
+from ..motion.label_lanes import Brush, Hit, View, dragged, hit
 from ..motion.label_tracks import LabelTracks, words_of
-from . import common, label_lanes, label_state
-from .label_lanes import Brush, Hit, View
+from . import common, label_state
 
 HELP = (
     "Drag ends of contacts and gaits. Drag over a lane to set it; with Ctrl, to erase.  "
@@ -74,9 +74,9 @@ class GAITSMITH_OT_labels_edit(bpy.types.Operator):
             return self._drag(context, event, region)
         if region is None:
             return {"PASS_THROUGH"}
-        view = label_lanes.view_of(region, found.tracks, context.preferences.system.ui_scale)
+        view = label_state.view_of(region, found.tracks, context.preferences.system.ui_scale)
         x, y = event.mouse_x - region.x, event.mouse_y - region.y
-        return self._hover(context, event, found.tracks, view, label_lanes.hit(view, found.tracks, x, y))
+        return self._hover(context, event, found.tracks, view, hit(view, found.tracks, x, y))
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender ends the operator (a file is opened, the window closes)."""
@@ -110,10 +110,10 @@ class GAITSMITH_OT_labels_edit(bpy.types.Operator):
         assert self._grip is not None and self._before is not None
         region = region or region_under(context, event)
         if region is not None:
-            view = label_lanes.view_of(region, self._before, context.preferences.system.ui_scale)
+            view = label_state.view_of(region, self._before, context.preferences.system.ui_scale)
             brush = Brush(self._gait, common.settings(context).labels.action, event.ctrl)
             at = view.frame(event.mouse_x - region.x)
-            label_state.draft(label_lanes.dragged(self._before, self._grip, at, brush))
+            label_state.draft(dragged(self._before, self._grip, at, brush))
         if event.type == "LEFTMOUSE" and event.value == "RELEASE":
             self._keep(context)
         common.redraw(context, "DOPESHEET_EDITOR", "VIEW_3D")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
 from ..motion.errors import GaitsmithError
 from ..motion.label_doubts import Doubt, doubts_of_tracks
+from ..motion.label_lanes import View
 from ..motion.label_tracks import LabelTracks
 from . import common
 
@@ -58,6 +60,13 @@ def shown(context: bpy.types.Context) -> Shown | None:
     if found is not None and _draft is not None:
         return Shown(found.armature, found.action, _draft, ())
     return found
+
+
+def view_of(region: Any, tracks: LabelTracks, scale: float = 1.0) -> View:
+    """Where lanes lie in a region that shows frames, of a timeline or dope sheet; ``scale``: of the interface."""
+    # Blender answers in whole pixels: far apart they are exact enough.
+    zero, far = (float(region.view2d.view_to_region(frame, 0.0, clip=False)[0]) for frame in (0.0, 10000.0))
+    return View.of(zero, (far - zero) / 10000.0, (float(region.width), float(region.height)), tracks, scale)
 
 
 def problem(context: bpy.types.Context) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ..motion.label_doubts import Doubt
+from ..motion.label_lanes import Hit, View, phase_lines
 from ..motion.label_tracks import LabelTracks, Span, words_of
 from ..motion.rotations import Array
-from ..operators.label_lanes import Hit, View
 from .colours import Colour, gait_colour
 
 LEFT: Colour = (0.35, 0.65, 1.0, 1.0)
@@ -50,8 +48,8 @@ def shapes(view: View, tracks: LabelTracks, doubts: Sequence[Doubt] = (), hot: H
         for span in tracks.spans(point):
             # The heel fainter than the toe of its foot.
             _band(made, view, point, span, (*colour[:3], 0.6 if point.endswith("heel") else 0.9), "")
-    if tracks.two_legged:
-        _ramp(made, view, tracks)
+    # Faint where the phase is not learned.
+    made.lines += [(points, RAMP if sure else UNSURE, 1.5) for points, sure in phase_lines(view, tracks)]
     for lane in ("gait", "action"):
         for span in tracks.spans(lane):
             _band(made, view, lane, span, gait_colour(span.name, 0.9), span.name)
@@ -92,27 +90,6 @@ def _band(made: Shapes, view: View, lane: str, span: Span, colour: Colour, name:
         begin = max(left, _names_width(view))
         if right - begin > (len(name) * LETTER + 8.0) * view.scale:
             made.words.append((begin + 4.0 * view.scale, view.y(lane) + 0.3 * view.lane, name, DARK))
-
-
-def _ramp(made: Shapes, view: View, tracks: LabelTracks) -> None:
-    """The phase as it rises from turn to turn, faint where it is not learned."""
-    assert tracks.phase is not None
-    first = max(int(np.floor(view.frame(0.0))), tracks.first)
-    last = min(int(np.ceil(view.frame(view.width))), tracks.last)
-    step = max(1, int(1.0 / view.per_frame))
-    rows = np.arange(first, last + 1, step) - tracks.first
-    if len(rows) < 2:
-        return
-    share = tracks.phase.angle[rows] / (2.0 * np.pi) % 1.0
-    x = view.zero + view.per_frame * (rows + tracks.first)
-    y = view.y("phase") + view.lane * (0.12 + 0.76 * share)
-    points = np.stack([x, y, np.zeros_like(x)], axis=1)
-    sure = tracks.phase.reliable[rows]
-    # A new line where the phase begins a turn, and where it becomes one to learn from or none.
-    breaks = np.flatnonzero((np.diff(share) < 0.0) | (np.diff(sure.astype(int)) != 0)) + 1
-    for part, known in zip(np.split(points, breaks), np.split(sure, breaks), strict=True):
-        if len(part) > 1:
-            made.lines.append((part, RAMP if known[0] else UNSURE, 1.5))
 
 
 def _underline(made: Shapes, view: View, lane: str, span: Span) -> None:

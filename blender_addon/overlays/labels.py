@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Vector
 
 from ..motion.label_tracks import words_of
 from ..motion.picture import ring
-from ..operators import common, label_edit, label_lanes, label_state
-from ..operators.label_state import Shown, SolePoint
+from ..operators import common, label_edit, label_state
+from ..operators.label_state import Shown, SolePoint, view_of
 from .draw import Pen, text
 from .label_shapes import LEFT, LETTER, RIGHT, WORD_SIZE, Colour, shapes
 
@@ -30,7 +29,7 @@ def draw_lanes() -> None:
     found = _wanted(context, "show_bars")
     if found is None or context.region is None:
         return
-    view = label_lanes.view_of(context.region, found.tracks, context.preferences.system.ui_scale)
+    view = view_of(context.region, found.tracks, context.preferences.system.ui_scale)
     made = shapes(view, found.tracks, found.doubts, label_edit.hovered())
     pen = Pen(context, flat=True)
     if made.boxes:
@@ -50,7 +49,7 @@ def draw_feet() -> None:
         return
     pen = Pen(context)
     for sole, place in standing(context, found):
-        pen.strip(ring(np.array(place), sole.radius), colour_of(sole.name), 3.0)
+        pen.strip(ring(tuple(place), sole.radius), colour_of(sole.name), 3.0)
     pen.done()
 
 
@@ -95,8 +94,7 @@ def caption(found: Shown, frame: int) -> str:
     if tracks.actions[row]:
         words += f", {tracks.action_names[tracks.actions[row]]}"
     if tracks.phase is not None:
-        share = tracks.phase.angle[row] / (2.0 * np.pi) % 1.0
-        words += f"   phase {share:.2f}" + ("" if tracks.phase.reliable[row] else " (a guess)")
+        words += f"   phase {tracks.phase.share(row):.2f}" + ("" if tracks.phase.reliable[row] else " (a guess)")
     return words
 
 

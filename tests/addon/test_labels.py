@@ -15,7 +15,6 @@ from blender_addon.motion.label_detection import detect
 from blender_addon.motion.label_tracks import Span, with_gait
 from blender_addon.operators import label_edit, label_state, mark_edit, training_session
 from blender_addon.operators.label_detect import DetectRun
-from blender_addon.operators.label_lanes import view_of
 from blender_addon.operators.training_session import Gathering
 from blender_addon.scene import compat, labels
 from tests.addon.fake_layout import FakeLayout
@@ -302,7 +301,8 @@ class Clicks:
         self.region, self.operator = made, operator
         monkeypatch.setattr(label_edit, "region_under", lambda *_: made)
         # In the background the interface has no scale.
-        monkeypatch.setattr(label_edit.label_lanes, "view_of", lambda region, tracks, _: view_of(region, tracks))
+        view_of = label_state.view_of
+        monkeypatch.setattr(label_state, "view_of", lambda region, tracks, _: view_of(region, tracks))
         monkeypatch.setattr(type(operator), "_say", lambda *_: None, raising=False)
 
     def __call__(self, kind: str, value: str = "NOTHING", x: float = 0.0, y: float = 0.0, ctrl: bool = False):

@@ -1,25 +1,17 @@
 """Lanes of labels over a timeline: where each is, what lies under the mouse, and what a drag makes of the labels.
 
-Plain numbers, pixels from the region's lower left corner; nothing of Blender's is kept or needed.
+Plain numbers, pixels from the region's lower left corner.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..motion.errors import ClipError
-from ..motion.label_tracks import (
-    LabelTracks,
-    Span,
-    move_end,
-    with_action,
-    with_contact,
-    with_gait,
-    with_reliable,
-)
+from .errors import ClipError
+from .label_tracks import LabelTracks, Span, move_end, with_action, with_contact, with_gait, with_reliable
+from .rotations import Array
 
 #: Pixels at scale 1: height of a lane, the least one, room below (scroll bar) and above (frame numbers, markers).
 LANE, LEAST_LANE, BELOW, ABOVE = 15.0, 5.0, 26.0, 28.0
@@ -46,6 +38,26 @@ class View:
     lane: float
     lanes: tuple[str, ...]
     scale: float = 1.0
+
+    @classmethod
+    def of(
+        cls, zero: float, per_frame: float, size: tuple[float, float], tracks: LabelTracks, scale: float = 1.0
+    ) -> View:
+        """The view of a region that shows frames.
+
+        Args:
+            zero, per_frame, scale: as above.
+            size: width and height of the region, pixels.
+            tracks: the labels whose lanes are shown.
+        """
+        (width, height), lanes = size, lanes_of(tracks)
+        below, above, least = BELOW, ABOVE, LEAST_LANE
+        if height < (BELOW + ABOVE + LEAST_LANE * len(lanes)) * scale:
+            # A timeline of one row: thin lanes on its lower edge.
+            below, above, least = 1.0, 0.6 * ABOVE, THIN_LANE
+        room = (height - (below + above) * scale) / len(lanes)
+        lane = float(np.clip(room, least * scale, LANE * scale))
+        return cls(zero, max(per_frame, 1e-6), width, below * scale, lane, lanes, scale)
 
     def x(self, frame: float) -> float:
         """Where a frame is."""
@@ -104,19 +116,6 @@ def lanes_of(tracks: LabelTracks) -> tuple[str, ...]:
     return (*tracks.points, *(("phase",) if tracks.two_legged else ()), "gait", "action")
 
 
-def view_of(region: Any, tracks: LabelTracks, scale: float = 1.0) -> View:
-    """The view of a region that shows frames (it has ``view2d``, width and height); ``scale``: of the interface."""
-    zero, far = (float(region.view2d.view_to_region(frame, 0.0, clip=False)[0]) for frame in (0.0, 10000.0))
-    lanes = lanes_of(tracks)
-    below, above, least = BELOW, ABOVE, LEAST_LANE
-    if region.height < (BELOW + ABOVE + LEAST_LANE * len(lanes)) * scale:
-        # A timeline of one row: thin lanes on its lower edge.
-        below, above, least = 1.0, 0.6 * ABOVE, THIN_LANE
-    room = (region.height - (below + above) * scale) / len(lanes)
-    lane = float(np.clip(room, least * scale, LANE * scale))
-    return View(zero, max((far - zero) / 10000.0, 1e-6), float(region.width), below * scale, lane, lanes, scale)
-
-
 def hit(view: View, tracks: LabelTracks, x: float, y: float) -> Hit | None:
     """What lies at a place; None where no lane is."""
     lane = view.lane_at(y)
@@ -170,3 +169,27 @@ def _end_dragged(tracks: LabelTracks, grip: Hit, span: Span, at: float) -> Label
         return tracks
     return with_gait(tracks, after, first, border - 1) if first < border else with_gait(
         tracks, before, border, first - 1)  # fmt: skip
+
+
+def phase_lines(view: View, tracks: LabelTracks) -> list[tuple[Array, bool]]:
+    """The phase as it rises from turn to turn, as far as it is seen.
+
+    Returns:
+        lines (n, 3) in pixels, each with whether it is learned from; none of four legs.
+    """
+    if tracks.phase is None:
+        return []
+    first = max(int(np.floor(view.frame(0.0))), tracks.first)
+    last = min(int(np.ceil(view.frame(view.width))), tracks.last)
+    step = max(1, int(1.0 / view.per_frame))
+    rows = np.arange(first, last + 1, step) - tracks.first
+    if len(rows) < 2:
+        return []
+    share, sure = tracks.phase.share(rows), tracks.phase.reliable[rows]
+    x = view.zero + view.per_frame * (rows + tracks.first)
+    y = view.y("phase") + view.lane * (0.12 + 0.76 * share)
+    points = np.stack([x, y, np.zeros_like(x)], axis=1)
+    # A new line where the phase begins a turn, and where it becomes one to learn from or none.
+    breaks = np.flatnonzero((np.diff(share) < 0.0) | (np.diff(sure.astype(int)) != 0)) + 1
+    parts = zip(np.split(points, breaks), np.split(sure, breaks), strict=True)
+    return [(part, bool(known[0])) for part, known in parts if len(part) > 1]
