@@ -151,7 +151,7 @@ def dragged(tracks: LabelTracks, grip: Hit, at: float, brush: Brush) -> LabelTra
         if grip.lane in tracks.points:
             return with_contact(tracks, grip.lane, grip.frame, here, not brush.erase)
         if grip.lane == "phase":
-            return with_reliable(tracks, *sorted((grip.frame, here)), not brush.erase)
+            return with_reliable(tracks, min(grip.frame, here), max(grip.frame, here), not brush.erase)
         if grip.lane == "gait":
             return with_gait(tracks, brush.gait, grip.frame, here)
         return with_action(tracks, "" if brush.erase else brush.action, grip.frame, here)
