@@ -2,55 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
-import numpy as np
-import numpy.typing as npt
 
 from ..motion.errors import GaitsmithError
+from ..motion.gait_picture import Stage
 from ..motion.gait_stream import Asked, Stream, performer
 from ..motion.gait_way import Way
 from ..motion.picture import PAW_SHARE, bone_sides
-from ..motion.rotations import Array
 from ..motion.terrain import FlatGround
 from . import animal, common, request
 
 #: A path with less of it left is none, metres.
 SHORTEST_M = 0.5
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Where the animal is drawn, in metres.
-
-    Attributes:
-        name: of the armature object.
-        sides: side of the body of each bone: 0 left, 1 right, 2 neither.
-        in_place: the root stays, and the ground moves below it.
-        place: (3,) of the root on the ground when in place; else its z alone counts: the height of a flat ground.
-        facing: yaw when in place.
-        unit: metres per unit of the scene.
-        paw: radius of a drawn footfall.
-    """
-
-    name: str
-    sides: npt.NDArray[np.int64]
-    in_place: bool
-    place: Array
-    facing: float
-    unit: float
-    paw: float
-
-    def matrix(self, root: Array) -> Array:
-        """From what is relative to the root's place to the scene (4, 4), in its units, for a root (3,): x, y, yaw."""
-        turn = self.facing - root[2] if self.in_place else 0.0
-        found = np.eye(4)
-        found[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
-        found[:3, 3] = self.place if self.in_place else [root[0], root[1], self.place[2]]
-        found[:3] /= self.unit
-        return found
 
 
 def missing(context: bpy.types.Context) -> str:
@@ -85,7 +50,7 @@ def read(context: bpy.types.Context) -> tuple[Stage, Stream]:
     limits = request.limits_of(context)
     if chosen.gaits.where == "PLACE":
         found, way, ground = in_place.standing(ob, context.scene), Way.straight(), None
-        place = found.points[0]
+        place, level = found.points[0], 0.0
     else:
         found = shot.read_shot(
             ob, common.chosen_curve(context), request.ground_of(chosen), reverse=chosen.reverse, scene=context.scene
@@ -94,12 +59,12 @@ def read(context: bpy.types.Context) -> tuple[Stage, Stream]:
             raise GaitsmithError("The path ends where the animal would start", "Set its start nearer to 0 (Path)")
         way = Way.along(found.path, limits, chosen.start)
         flat = isinstance(found.ground, FlatGround)
-        ground, place = (None, found.points[0]) if flat else (found.ground, np.zeros(3))
+        ground, place, level = None if flat else found.ground, None, float(found.points[0, 2]) if flat else 0.0
     skeleton = found.rig.skeleton
     perform, choose = performer(skeleton, request.gaits_of(ob, skeleton), ground)
     stage = Stage(
-        found.rig.name, bone_sides(skeleton), chosen.gaits.where == "PLACE", place, found.rig.facing,
-        curves.metres_per_unit(context.scene), PAW_SHARE * skeleton.leg_length,
+        found.rig.name, bone_sides(skeleton), curves.metres_per_unit(context.scene), PAW_SHARE * skeleton.leg_length,
+        place, found.rig.facing, level,
     )  # fmt: skip
     return stage, Stream(perform, choose, way, asked(chosen), acceleration=limits.acceleration)
 

@@ -11,9 +11,9 @@ from typing import Any
 import bpy
 
 from ..motion.errors import GaitsmithError
+from ..motion.gait_picture import Stage
 from ..motion.gait_stream import Piece, Stream
 from . import common, gait_stage
-from .gait_stage import Stage
 from .worker import Worker
 
 #: When nothing was drawn for longer (Blender was busy), time does not jump, seconds.

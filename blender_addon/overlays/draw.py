@@ -52,7 +52,7 @@ def draw_world() -> None:
         for points, action in flow.stretches_drawn(context):
             pen.strip(points, gait_colour(action), 3.0)
         for spot in flow.mark_spots(context):
-            pen.lines(np.array([spot.foot, spot.head], np.float32), ACTIVE if spot.active else MARK, 2.0)
+            pen.lines([spot.foot, spot.head], ACTIVE if spot.active else MARK, 2.0)
     pen.done()
 
 
@@ -128,7 +128,7 @@ def _draw_gait(context: bpy.types.Context, chosen: Any, found: Picture) -> None:
         if stop > start:
             pen.box(start, bottom + (rows - 1 - step.side) * row, stop - start, height, feet[step.side][1])
     now = left + width / 2
-    pen.lines(np.array([[now, bottom - 4, 0], [now, bottom + rows * row + 2, 0]], np.float32), MARK, 1.0)
+    pen.lines([(now, bottom - 4, 0.0), (now, bottom + rows * row + 2, 0.0)], MARK, 1.0)
     pen.done()
     for number, (name, colour) in enumerate(feet):
         text(left - 44, bottom + (rows - 1 - number) * row + 2, name, colour)
@@ -187,11 +187,12 @@ class Pen:
             gpu.state.depth_test_set("LESS_EQUAL")
 
     def many(self, points: Any, colours: Any, width: float, in_front: bool = False) -> None:
-        """Pairs of points (2n, 3), each point with its colour (2n, 4), at once."""
+        """Lines at once, each of pairs of points (n, 2 * pairs, 3) and in a colour of its own (n, 4)."""
         if in_front and not self._flat:
             gpu.state.depth_test_set("NONE")
         content = {
-            "pos": np.ascontiguousarray(points, np.float32), "color": np.ascontiguousarray(colours, np.float32)
+            "pos": np.ascontiguousarray(points, np.float32).reshape(-1, 3),
+            "color": np.repeat(np.asarray(colours, np.float32), points.shape[1], axis=0),
         }
         batch = batch_for_shader(self._many, "LINES", content)
         self._many.bind()

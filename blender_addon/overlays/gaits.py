@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import bpy
 import gpu
-import numpy as np
 from mathutils import Matrix
 
 from ..motion.gait_analysis.diagram import LABELS
+from ..motion.gait_picture import bars, footfalls
 from ..motion.gait_stream import Shown, Stance
-from ..motion.picture import ring
 from ..operators import common, gait_state
 from .draw import BODY, BOX, LEG_COLOURS, MARK, SIDES, Pen, text
 
@@ -38,30 +38,14 @@ def draw_world() -> None:
     gpu.matrix.push()
     gpu.matrix.multiply_matrix(Matrix(stage.matrix(shown.root).tolist()))
     if common.settings(context).gaits.show_footfalls:
-        points, colours, standing = footfalls(stream.stances, shown, stage.paw, stream.fps)
-        for width, chosen in ((3.5, standing), (1.5, ~standing)):
+        rings = footfalls(stream.stances, shown, stage.paw, stream.fps, FADE_S)
+        colours = [(*LEG_COLOURS[leg][:3], share) for leg, share in zip(rings.legs, rings.strength, strict=True)]
+        for width, chosen in ((3.5, rings.standing), (1.5, ~rings.standing)):
             if chosen.any():
-                pen.many(points[chosen].reshape(-1, 3), colours[chosen].reshape(-1, 4), width)
-    pen.many(shown.body, np.repeat(np.array((*SIDES, BODY))[stage.sides], 2, axis=0), 3.0, in_front=True)
+                pen.many(rings.lines[chosen], list(compress(colours, chosen)), width)
+    pen.many(shown.body.reshape(-1, 2, 3), [(*SIDES, BODY)[side] for side in stage.sides], 3.0, in_front=True)
     gpu.matrix.pop()
     pen.done()
-
-
-def footfalls(stances: Sequence[Stance], shown: Shown, paw: float, fps: float) -> tuple[Any, Any, Any]:
-    """Rings where feet stand and have stood, older ones fainter.
-
-    Returns:
-        pairs of points (n, 2 * corners, 3) from the root's place, their colours (n, 2 * corners, 4), and which of
-        the rings are of feet that stand (n,).
-    """
-    seen = [s for s in stances if s.first <= shown.frame and shown.frame - s.last <= FADE_S * fps]
-    places = np.array([stance.place for stance in seen]).reshape(-1, 1, 3) - [*shown.root[:2], 0.0]
-    age = np.array([(shown.frame - stance.last) / fps for stance in seen])
-    lines = np.repeat(ring(np.zeros(3), paw), 2, axis=0)[1:-1]
-    colours = np.array([LEG_COLOURS[stance.leg] for stance in seen]).reshape(-1, 1, 4)
-    colours = np.repeat(colours, len(lines), axis=1)
-    colours[..., 3] = np.where(age <= 0.0, 1.0, 0.7 * (1.0 - age / FADE_S))[:, None]
-    return places + lines, colours, age <= 0.0
 
 
 def draw_screen() -> None:
@@ -87,23 +71,12 @@ def words(shown: Shown) -> str:
     return f"{shown.gait.capitalize()}   {shown.speed:.2f} m/s   {stride}"
 
 
-def bars(stances: Sequence[Stance], frame: float, fps: float) -> list[tuple[int, float, float]]:
-    """(leg, from, to) of each stance in the diagram's window, in seconds from the present."""
-    found = []
-    for stance in stances:
-        begin, end = (stance.first - frame) / fps, (stance.last + 1 - frame) / fps
-        begin, end = max(begin, -BEFORE_S), min(end, AFTER_S)
-        if end > begin:
-            found.append((stance.leg, begin, end))
-    return found
-
-
 def _diagram(context: bpy.types.Context, stances: Sequence[Stance], shown: Shown, fps: float, scale: float) -> None:
     """A row a leg; bars while its foot stands; what comes is faint. Time scrolls to the left."""
     left, bottom, second, row = (scale * value for value in (LEFT, BOTTOM, SECOND, ROW))
     width, now = (BEFORE_S + AFTER_S) * second, left + BEFORE_S * second
     boxes = [(left - 40 * scale, bottom - 8 * scale, width + 48 * scale, 4 * row + 14 * scale, BOX)]
-    for leg, begin, end in bars(stances, shown.frame, fps):
+    for leg, begin, end in bars(stances, shown.frame, fps, BEFORE_S, AFTER_S):
         level = bottom + (3 - leg) * row
         red, green, blue, _ = LEG_COLOURS[leg]
         for first, last, strength in ((begin, min(end, 0.0), 1.0), (max(begin, 0.0), end, AHEAD)):
@@ -112,7 +85,7 @@ def _diagram(context: bpy.types.Context, stances: Sequence[Stance], shown: Shown
                 boxes.append((now + first * second, level, (last - first) * second, 0.75 * row, colour))
     pen = Pen(context, flat=True)
     pen.boxes(boxes)
-    pen.lines(np.array([[now, bottom - 4 * scale, 0], [now, bottom + 4 * row, 0]], np.float32), MARK, 1.0)
+    pen.lines([(now, bottom - 4 * scale, 0.0), (now, bottom + 4 * row, 0.0)], MARK, 1.0)
     pen.done()
     for leg, name in enumerate(LABELS):
         text(left - 32 * scale, bottom + (3 - leg) * row + 1, name, LEG_COLOURS[leg])

@@ -14,6 +14,7 @@ from blender_addon import library
 from blender_addon.motion.gait_analysis.cycles import check_cycle
 from blender_addon.motion.gait_analysis.footfalls import analyse_clip
 from blender_addon.motion.gait_model.table import gait_for_speed, load_table
+from blender_addon.motion.gait_picture import bars
 from blender_addon.motion.skeleton import make_skeleton
 from blender_addon.operators import animal, gait_state
 from blender_addon.operators.gait_bake import GaitBakeRun
@@ -244,7 +245,7 @@ def test_a_tick_takes_less_than_4_ms_of_its_own(scene) -> None:
         stream, stage = gait_state.playing()
         now = stream.shown()
         stage.matrix(now.root)
-        overlay.bars(stream.stances, now.frame, stream.fps)
+        bars(stream.stances, now.frame, stream.fps, overlay.BEFORE_S, overlay.AFTER_S)
         took.append(time.thread_time() - begun)
         time.sleep(0.002)
     assert np.max(took) < 4e-3
@@ -261,27 +262,6 @@ def test_the_speed_slider_spans_the_gaits_of_an_animal_of_this_size(scene) -> No
     assert 0.1 < scene.gaits.speed < 0.4
     scene.gaits.gait = "trot"
     assert scene.gaits.share == pytest.approx(0.0, abs=1e-6)
-
-
-def test_the_diagram_shows_the_stances_around_the_present() -> None:
-    stances = [SimpleNamespace(leg=1, first=60, last=89), SimpleNamespace(leg=0, first=400, last=410)]
-    assert overlay.bars(stances, 90.0, 60.0) == [(1, -0.5, 0.0)]
-    assert overlay.bars(stances, 390.0, 60.0) == [(0, pytest.approx(10 / 60), pytest.approx(21 / 60))]
-
-
-def test_footfalls_are_rings_that_fade_behind_the_animal() -> None:
-    def stance(leg: int, first: int, last: int, y: float) -> SimpleNamespace:
-        return SimpleNamespace(leg=leg, first=first, last=last, place=np.array([0.1, y, 0.0]))
-
-    now = SimpleNamespace(frame=100.0, root=np.array([0.0, -3.0, 0.0]))
-    stances = [stance(0, 90, 110, -3.2), stance(1, 60, 70, -2.5), stance(2, 120, 130, -4.0)]
-    points, colours, standing = overlay.footfalls(stances, now, 0.02, 60.0)
-    assert standing.tolist() == [True, False]
-    assert points.mean(axis=1)[:, 1] == pytest.approx([-0.2, 0.5], abs=1e-6)
-    assert np.linalg.norm(points[0] - [0.1, -0.2, points[0, 0, 2]], axis=-1) == pytest.approx(0.02, abs=1e-6)
-    assert colours[0, 0, 3] == 1.0 > colours[1, 0, 3] > 0.0
-    # Each pair is one side of the ring.
-    assert points[0, 1::2][:-1] == pytest.approx(points[0, 2::2])
 
 
 # Two legs and no legs -------------------------------------------------------------------------------------------
