@@ -130,6 +130,8 @@ def stage(folder: Path, platforms: Sequence[Platform], wheels: Sequence[Path]) -
     for name in ("LICENSE", "README.md", "CHANGELOG.md"):
         if (REPOSITORY / name).is_file():
             shutil.copy2(REPOSITORY / name, folder / name)
+    # What the README links to.
+    shutil.copytree(REPOSITORY / "docs", folder / "docs", ignore=junk)
     (folder / "__init__.py").write_text(ROOT_MODULE, encoding="utf-8")
     (folder / "wheels").mkdir()
     for wheel in wheels:

@@ -23,7 +23,7 @@ def test_the_zip_holds_the_product_and_nothing_else(extension_zip: Path, reposit
     tops = {name.split("/")[0] for name in names}
     assert tops <= {
         "__init__.py", "blender_manifest.toml", "blender_addon", "training", "wheels", "LICENSE", "README.md",
-        "CHANGELOG.md",
+        "CHANGELOG.md", "docs",
     }  # fmt: skip
     assert {"__init__.py", "LICENSE", "blender_addon/registration.py", "training/__main__.py"} <= set(names)
     # Raw motion, caches and checkpoints stay at home.
