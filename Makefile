@@ -17,7 +17,7 @@ RUN     := $(VENV)/bin/python
 help:
 	@echo "make demo    bake the shipped pack along an S curve over hills and stairs: demo/walk.blend, .png, .mp4"
 	@echo "make test    all tests (tests that need torch skip themselves on Python 3.13)"
-	@echo "make bench   measure and print the figures of the README"
+	@echo "make bench   measure and print the figures of docs/figures.md"
 	@echo "make check   lint, types, and the rules of the house"
 	@echo "make pack    rebuild the shipped pack from the raw takes (DATA=folder; needs torch: Python 3.11)"
 	@echo "make pack-animal  rebuild the shipped animal's pack: generate its motion, train (needs torch)"

@@ -1,4 +1,4 @@
-"""Print the figures of the README: search, courses and terrains, the bake, the model, gaits, training.
+"""Print the figures of docs/figures.md: search, courses and terrains, the bake, the model, gaits, training.
 
 ``make bench``. What needs the raw takes (motion matching on them, training speed) or a pack that is not there is left
 out, and said so: ``--dataset`` or ``--data`` name the takes.
