@@ -86,8 +86,9 @@ def over_gaps(
                 f"The gap at {gap.first:.2f} m is {gap.width:.2f} m wide, and the furthest leap of this pack "
                 f"{leap.furthest:.2f} m: it lands too short. Make the gap narrower"
             )
-        # The feet to both sides of the gap; the root is before the one that takes off.
-        marks.append(replace(mark, at=max(gap.middle - 0.5 * reach + leap.behind, 0.0), reach=reach))
+        # The feet to both sides of the gap: half way between them the root is in the middle of its flight.
+        take_off = gap.middle - 0.5 * (leap.ahead - leap.behind + leap.flight * leap.speed_for(reach))
+        marks.append(replace(mark, at=max(take_off, 0.0), reach=reach))
         leapt.append(gap)
     notes += [
         f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'

@@ -15,8 +15,8 @@ from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.motion.terrain import FlatGround, HeightField
 
 LEAP = Leap(
-    speed=1.0, flight=0.31, flight_speed=2.3, behind=0.32, ahead=0.4, phase=1.6, nearest=1.2, furthest=1.8,
-    slow=2.0, fast=2.5,
+    speed=1.0, flight=0.3, flight_speed=2.3, behind=0.32, ahead=0.4, phase=1.6, nearest=1.2, furthest=1.8,
+    slow=1.6, fast=3.6,
 )  # fmt: skip
 #: Straight ahead, towards -Y.
 PATH = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -8.0]]), False)
@@ -76,9 +76,11 @@ def test_a_jump_near_a_gap_takes_off_and_lands_beside_its_rims() -> None:
     assert leapt == (gap,)
     assert not notes
     assert jump.reach == pytest.approx(gap.width + 2.0 * RIM)
-    takes_off = jump.at - LEAP.behind
-    assert takes_off == pytest.approx(gap.first - RIM)
-    assert takes_off + jump.reach == pytest.approx(gap.last + RIM)
+    # What speeds and feet together make of it is as wide as asked.
+    flies = LEAP.flight * LEAP.speed_for(jump.reach)
+    takes_off, lands = jump.at - LEAP.behind, jump.at + flies + LEAP.ahead
+    assert takes_off + lands == pytest.approx(gap.first + gap.last)
+    assert lands - takes_off == pytest.approx(jump.reach, abs=0.1)
 
 
 def test_a_jump_far_from_gaps_stays_where_it_is() -> None:

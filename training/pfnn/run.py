@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import Cancelled, DatasetError
 from blender_addon.systems import pfnn as runtime
-from blender_addon.systems.packs import write_pack
+from blender_addon.systems.inference import RuntimeMissingError
+from blender_addon.systems.packs import Pack, PackInfo, write_pack
 from blender_addon.systems.starting_states import STARTS
 
 from ..optimizer import AdamW
@@ -25,6 +27,7 @@ from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
 from . import abilities, export, starts
 from .data import PfnnData, Take, check_enough, labels_of, takes_of
+from .leaping import practised
 from .networks import PfnnNetwork
 from .tasks import StepTask, WindowTask
 
@@ -86,9 +89,22 @@ class PfnnRun:
             layouts={"inputs": data.inputs, "outputs": data.outputs}, actions=data.gaits, settings=settings,
             metrics=metrics, abilities=able,
         )  # fmt: skip
-        write_pack(self.out, info, pack_files(data, network, settings))
+        files = pack_files(data, network, settings)
+        write_pack(self.out, self._practised(info, files), files)
         stages.clear()
         return metrics
+
+    def _practised(self, info: PackInfo, files: Mapping[str, bytes]) -> PackInfo:
+        """The pack's description with leaps as far as the network leaps; as captured where none can be tried."""
+        leap = info.abilities.leap
+        if leap is None:
+            return info
+        self.watch.reporter.message("stage", stage="leaps", message="trying how far it leaps")
+        try:
+            system: Any = runtime.Pfnn.from_pack(Pack(info, files))
+        except RuntimeMissingError:
+            return info
+        return replace(info, abilities=replace(info.abilities, leap=practised(system, leap, info.speeds)))
 
     def _prepare(self) -> tuple[PfnnData, PfnnData | None, Abilities]:
         self.watch.reporter.message("stage", stage="data", message="labelling and assembling the data")
