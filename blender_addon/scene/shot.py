@@ -143,7 +143,10 @@ def _notes(points: Array, field: Terrain, hole: float) -> Iterator[str]:
     if abs(away) > _NOTED_DROP:
         yield f"The terrain lies {abs(away):.1f} m {'above' if away > 0.0 else 'below'} the path's beginning"
     if hole > _NOTED_HOLE:
-        yield f"The path crosses a hole of {hole:.2f} m in the terrain: the ground there is guessed from its edges"
+        yield (
+            f"The path crosses a hole of {hole:.2f} m in the terrain: where nobody leaps over it, the ground is guessed "
+            "from its edges"
+        )
 
 
 def _ground(

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from blender_addon.motion.abilities import Leap  # noqa: E402
-from training.pfnn.leaping import fitted  # noqa: E402
+from blender_addon.motion.abilities import Leap
+from training.pfnn.leaping import fitted
 
 CAPTURED = Leap(
     speed=1.0, flight=0.3, flight_speed=2.2, behind=0.3, ahead=0.4, phase=1.6, nearest=1.1, furthest=1.8, slow=1.8,
