@@ -144,8 +144,8 @@ def _notes(points: Array, field: Terrain, hole: float) -> Iterator[str]:
         yield f"The terrain lies {abs(away):.1f} m {'above' if away > 0.0 else 'below'} the path's beginning"
     if hole > _NOTED_HOLE:
         yield (
-            f"The path crosses a hole of {hole:.2f} m in the terrain: where nobody leaps over it, the ground is guessed "
-            "from its edges"
+            f"The path crosses a hole of {hole:.2f} m in the terrain: where nobody leaps over it, the ground is "
+            "guessed from its edges"
         )
 
 
