@@ -22,7 +22,7 @@ from .data import Take
 #: Less crouching than this, seconds, or fewer leaps, teach nothing.
 _LEAST_CROUCHING, _LEAST_LEAPS = 2.0, 3
 #: Who asks for a crouch wants to see one: it is deeper than this share of what is labelled so.
-_USUAL = 0.67
+_USUAL = 0.6
 #: The walk before a leap is measured between these times before take-off, seconds.
 _LONG_BEFORE, _BEFORE = 0.6, 0.3
 #: Who takes off from one foot and lands on one has the other in the air so long before and after, seconds.
