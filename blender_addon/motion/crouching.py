@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .schedule import Stretch
+from .schedule import JUMP, Schedule, Stretch
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -43,6 +43,13 @@ class Crouching:
         if self.arc is None or self.depth is None:
             return np.zeros(len(distance))
         return sampled(self.arc, self.depth, distance, self.cyclic).max(axis=0)
+
+    def without_jumps(self, schedule: Schedule) -> tuple[Schedule, tuple[str, ...]]:
+        """The schedule without the jumps for which the ceiling is too low; and words about them."""
+        low = self.under(np.array([mark.at for mark in schedule.marks])) > 0.0
+        out = [mark for mark, under in zip(schedule.marks, low, strict=True) if under and mark.action == JUMP]
+        notes = tuple(f"The jump at {mark.at:.2f} m is left out: the ceiling is low there" for mark in out)
+        return (Schedule(mark for mark in schedule.marks if mark not in out), notes) if out else (schedule, ())
 
     def slowed(self, stretches: Sequence[Stretch]) -> tuple[tuple[Stretch, ...], tuple[str, ...]]:
         """The stretches, those that crouch no faster than that is learned; and words about it."""
