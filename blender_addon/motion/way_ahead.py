@@ -56,6 +56,8 @@ def way_ahead(
     crouch = abilities.crouch.sized(size) if abilities.crouch is not None else None
     crouching, low = crouching_along(overhead, ground, crouch, start)
     told = (*absent_notes(schedule, actions or ACTIONS), *low)
+    schedule, left_out = crouching.without_jumps(schedule)
+    told = (*told, *left_out)
     leap = abilities.leap.sized(size) if abilities.leap is not None else None
     if leap is not None:
         schedule, leapt, notes = over_gaps(schedule, gaps_along(path, ground), leap)

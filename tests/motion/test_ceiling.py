@@ -210,6 +210,14 @@ def test_the_way_ahead_sizes_the_crouch_to_the_body():
     assert "Crouches" in found.notes[0]
 
 
+def test_nobody_jumps_under_a_low_ceiling():
+    marks = [Mark(0.0, 1.0), Mark(3.0, action="jump"), Mark(5.5, action="jump")]
+    overhead = Overhead(LINE, ceiling((5, 6, 1.3)), TALL)
+    found = way_ahead(LINE, FlatGround(0.0), Schedule(marks), (*GAITS, "jump"), Abilities(ABLE), 1.0, overhead)
+    assert [mark.at for mark in found.schedule.marks] == [0.0, 3.0]
+    assert "The jump at 5.50 m is left out: the ceiling is low there" in found.notes
+
+
 def test_another_body_keeps_the_plans_depth():
     plan = planned(under(ceiling((5, 7, 1.34)))[0], Schedule.constant(0.8))
     scaled = Likeness.of(biped(), sized_skeleton(biped(), 1.4)).plan(plan)
