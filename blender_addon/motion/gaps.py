@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .abilities import Leap
+from .errors import TerrainError
 from .path import RootPath
 from .rotations import Array
 from .runs import runs
 from .schedule import JUMP, Mark, Schedule
-from .terrain import HeightField, Terrain
+from .terrain import WALL, WIDEST_DIP, HeightField, Terrain, without_dips
 
-#: A dip this deep under both its rims is a gap, if it is no wider than `WIDEST`, metres.
-DEEP, WIDEST = 0.25, 3.0
+#: A dip this deep under both its rims is a gap, if it is no wider than `terrain.WIDEST_DIP`, metres.
+DEEP = 0.25
 #: Its rims are where the ground is so far down; so near to them it is as deep as that, metres.
 _EDGE, _SIDE = 0.05, 0.3
 #: A mark to jump means a gap that begins or ends no further from it than this, metres.
@@ -32,10 +33,12 @@ class Gap:
 
     Attributes:
         first, last: its rims.
+        depth: how far down its ground is, metres; infinite without any.
     """
 
     first: float
     last: float
+    depth: float = np.inf
 
     @property
     def width(self) -> float:
@@ -49,29 +52,35 @@ class Gap:
 
 
 def gaps_along(path: RootPath, ground: Terrain) -> list[Gap]:
-    """The gaps under a path: holes, and ditches deeper than `DEEP`, narrower than `WIDEST`, with steep sides."""
+    """The gaps under a path: holes, and ditches deeper than `DEEP`, narrower than `WIDEST_DIP`, with steep sides."""
     along = np.arange(0.0, path.length + 0.5 * _FINE, _FINE)
     places = path.position(np.minimum(along, path.length))
     heights = np.asarray(ground.height(places))
     missing = ~ground.has_ground(places)
-    depth = np.where(missing, np.inf, _rims(heights) - heights)
+    depth = np.where(missing, np.inf, without_dips(heights, _FINE) - heights)
     found = []
     for first, end in runs(depth > _EDGE):
         inside = depth[first:end]
         steep = all(np.any(side[: round(_SIDE / _FINE)] > DEEP) for side in (inside, inside[::-1]))
         if first > 0 and end < len(along) and steep and (end - first) * _FINE > _NARROW:
-            found.append(Gap(float(along[first]), float(along[end - 1])))
+            found.append(Gap(float(along[first - 1]), float(along[end]), float(inside.max())))
     return found
 
 
 def over_gaps(
-    schedule: Schedule, gaps: Sequence[Gap], leap: Leap
+    schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None
 ) -> tuple[Schedule, tuple[Gap, ...], tuple[str, ...]]:
     """Jumps where they clear the gaps near them.
 
     Returns:
         the schedule, the gaps that are leapt over, and words about those that are not, or are too wide.
+
+    Raises:
+        TerrainError: a ditch too deep to step out of, over which nobody leaps.
     """
+    if leap is None:
+        _refuse_deep(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
+        return schedule, (), ()
     marks: list[Mark] = []
     leapt: list[Gap] = []
     notes: list[str] = []
@@ -90,11 +99,22 @@ def over_gaps(
         take_off = gap.middle - 0.5 * (leap.ahead - leap.behind + leap.flight * leap.speed_for(reach))
         marks.append(replace(mark, at=max(take_off, 0.0), reach=reach))
         leapt.append(gap)
+    others = [gap for gap in gaps if gap not in leapt]
+    _refuse_deep(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
     notes += [
         f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
-        for gap in gaps if gap not in leapt
+        for gap in others
     ]  # fmt: skip
     return Schedule(marks), tuple(leapt), tuple(notes)
+
+
+def _refuse_deep(gaps: Sequence[Gap], remedy: str) -> None:
+    for gap in gaps:
+        if WALL < gap.depth < np.inf:
+            raise TerrainError(
+                f"A ditch {gap.width:.2f} m wide and {gap.depth:.2f} m deep lies across the path at {gap.first:.2f} m",
+                remedy,
+            )
 
 
 def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
@@ -107,7 +127,7 @@ def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
         line = path.position(np.arange(gap.first, gap.last + _FINE, _FINE))
         rims = path.position(np.array([max(gap.first - 2.0 * _FINE, 0.0), min(gap.last + 2.0 * _FINE, path.length)]))
         level = float(np.min(ground.height(rims)))
-        reach = gap.width + WIDEST
+        reach = gap.width + WIDEST_DIP
         low = np.maximum(np.floor((line.min(axis=0) - reach - ground.origin) / ground.cell).astype(int), 0)
         high = np.minimum(np.ceil((line.max(axis=0) + reach - ground.origin) / ground.cell).astype(int) + 1, (nx, ny))
         window = (slice(low[0], high[0]), slice(low[1], high[1]))
@@ -133,11 +153,3 @@ def _meant(mark: Mark, gaps: Sequence[Gap]) -> Gap | None:
     away = [max(gap.first - mark.at, mark.at - gap.last, 0.0) for gap in gaps]
     nearest = int(np.argmin(away))
     return gaps[nearest] if away[nearest] <= _MEANT else None
-
-
-def _rims(heights: Array) -> Array:
-    """Heights (n,) with dips narrower than `WIDEST` filled up to the lower of their rims: a morphological closing."""
-    reach = int(np.ceil(WIDEST / _FINE))
-    windows = np.lib.stride_tricks.sliding_window_view
-    tallest = windows(np.concatenate([heights, np.full(reach, -np.inf)]), reach + 1).max(axis=1)
-    return np.asarray(windows(np.concatenate([np.full(reach, np.inf), tallest]), reach + 1).min(axis=1))

@@ -17,6 +17,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: A surface steeper than this cannot be stood upon (about 70 degrees).
 MAX_GRADIENT = 2.75
+#: What rises or falls at once by more than this, metres, is a wall.
+WALL = 0.6
+#: Dips narrower than this, metres, have two rims that belong together.
+WIDEST_DIP = 3.0
 #: Heights beyond this (metres) come from a wrong unit.
 _HIGHEST = 50_000.0
 
@@ -138,19 +142,31 @@ class HeightField:
         return (corner[..., 0], corner[..., 1]), (rest[..., 0], rest[..., 1]), inside
 
 
-def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5) -> float:
+def without_dips(heights: Array, step: float, widest: float = WIDEST_DIP) -> Array:
+    """Heights (n,) ``step`` metres apart, dips narrower than ``widest`` metres filled up to the lower of their rims.
+
+    A morphological closing.
+    """
+    reach = int(np.ceil(widest / step))
+    windows = np.lib.stride_tricks.sliding_window_view
+    tallest = windows(np.concatenate([heights, np.full(reach, -np.inf)]), reach + 1).max(axis=1)
+    return np.asarray(windows(np.concatenate([np.full(reach, np.inf), tallest]), reach + 1).min(axis=1))
+
+
+def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5, ditches: bool = False) -> float:
     """Refuse a path that leaves the ground or runs against a wall.
 
     Args:
         terrain: the ground.
         xy: points along the path (n, 2), metres, in order and a few centimetres apart.
         gap: the longest stretch without ground that a walk may cross, metres.
+        ditches: allow ditches that can be leapt over, with walls as sides.
 
     Returns:
         The longest such stretch on the path, metres; over it the ground is guessed from its edges.
 
     Raises:
-        TerrainError: no ground under the path, a hole longer than ``gap``, or a wall higher than 0.6 m.
+        TerrainError: no ground under the path, a hole longer than ``gap``, or a wall higher than `WALL`.
     """
     xy = np.asarray(xy, dtype=np.float64)
     ground = terrain.has_ground(xy)
@@ -169,8 +185,10 @@ def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5) -> float:
             "Close the hole, pick more terrain objects or move the curve",
         )
     heights = terrain.height(xy)
+    if ditches and travelled[-1] > 0.0:
+        heights = without_dips(heights, travelled[-1] / (len(xy) - 1))
     rise = np.abs(np.diff(heights))
-    wall = (rise > 0.6) & (rise > MAX_GRADIENT * steps[1:]) & ground[1:] & ground[:-1]
+    wall = (rise > WALL) & (rise > MAX_GRADIENT * steps[1:]) & ground[1:] & ground[:-1]
     if np.any(wall):
         at = xy[1:][wall][0]
         raise TerrainError(

@@ -52,6 +52,9 @@ def way_ahead(
         actions: what the model knows by name; empty when it tells walk from run by speed.
         abilities: what it can do besides. size: metres of the path for each of the model's.
         overhead: the ceiling; None under the open sky. start: where on the path the walk begins, metres.
+
+    Raises:
+        TerrainError: a ditch too deep to step out of, over which nobody leaps.
     """
     crouch = abilities.crouch.sized(size) if abilities.crouch is not None else None
     crouching, low = crouching_along(overhead, ground, crouch, start)
@@ -59,10 +62,10 @@ def way_ahead(
     schedule, left_out = crouching.without_jumps(schedule)
     told = (*told, *left_out)
     leap = abilities.leap.sized(size) if abilities.leap is not None else None
-    if leap is not None:
-        schedule, leapt, notes = over_gaps(schedule, gaps_along(path, ground), leap)
-        ground, told = bridged(ground, path, leapt), (*told, *notes)
-    return WayAhead(schedule, ground, leap, (*told, *_too_steep(path, ground, abilities)), crouching)
+    gaps = [gap for gap in gaps_along(path, ground) if path.cyclic or gap.last > start]
+    schedule, leapt, notes = over_gaps(schedule, gaps, leap)
+    ground = bridged(ground, path, leapt)
+    return WayAhead(schedule, ground, leap, (*told, *notes, *_too_steep(path, ground, abilities)), crouching)
 
 
 def slopes(heights: Array, step: float) -> Array:

@@ -165,7 +165,7 @@ def _ground(
         field = ground
     path = RootPath.from_points(points, cyclic)
     along = path.position(np.linspace(0.0, path.length, max(int(path.length / 0.05), 2)))
-    return field, require_ground(field, along), ceiling
+    return field, require_ground(field, along, ditches=True), ceiling
 
 
 def check_facing_target(ob: bpy.types.Object | None) -> tuple[float, float]:

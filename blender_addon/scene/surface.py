@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..motion.errors import TerrainError
 from ..motion.polyline import Polyline
 from ..motion.rotations import Array
+from ..motion.terrain import without_dips
 
 IntArray = npt.NDArray[np.int64]
 
@@ -79,7 +80,8 @@ def walk_level(surface: Surface, vertices: Array, faces: IntArray) -> Array:
         TerrainError: no ground under the path, or a wall across it.
     """
     level = _carried(surface)
-    _refuse_walls(surface.walk, level, vertices, faces)
+    # The sides of a ditch that can be leapt over are no walls across the path.
+    _refuse_walls(surface.walk, without_dips(level, _STRIDE), vertices, faces)
     return level
 
 

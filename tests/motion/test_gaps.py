@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blender_addon.motion.abilities import Leap
+from blender_addon.motion.errors import TerrainError
 from blender_addon.motion.gaps import RIM, Gap, bridged, gaps_along, over_gaps
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.rotations import Array
@@ -99,9 +100,20 @@ def test_a_gap_wider_than_the_furthest_leap_is_told_and_leapt_as_far_as_can_be()
 
 
 def test_a_gap_that_nobody_asks_to_leap_over_is_told() -> None:
-    gap = Gap(4.0, 4.8)
+    gap = Gap(4.0, 4.8, 0.4)
     _, _, notes = over_gaps(Schedule([Mark(0.0, 1.2)]), [gap], LEAP)
     assert "0.80 m at 4.00 m" in notes[0]
+    assert over_gaps(Schedule(), [gap], None) == (Schedule(), (), ())
+
+
+def test_a_deep_ditch_over_which_nobody_leaps_is_refused_with_a_remedy() -> None:
+    gaps = gaps_along(PATH, ditch(4.0, 5.0, 1.2))
+    for leap, remedy in ((LEAP, "jump"), (None, "pack")):
+        with pytest.raises(TerrainError, match=r"1\.0. m wide and 1\.20 m deep") as caught:
+            over_gaps(Schedule([Mark(0.0, 1.2)]), gaps, leap)
+        assert remedy in caught.value.remedy
+    over_gaps(Schedule([Mark(0.0, 1.2), Mark(4.0, action="jump")]), gaps, LEAP)
+    over_gaps(Schedule([Mark(0.0, 1.2)]), gaps_along(PATH, ditch(4.0, 5.0, 0.4)), None)
 
 
 def test_a_bridged_gap_is_level_and_all_else_as_it_was() -> None:

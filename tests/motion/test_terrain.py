@@ -10,7 +10,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 from blender_addon.motion import courses
 from blender_addon.motion.errors import TerrainError
-from blender_addon.motion.terrain import FlatGround, HeightField, require_ground
+from blender_addon.motion.terrain import FlatGround, HeightField, require_ground, without_dips
 
 
 @given(st.integers(0, 10_000))
@@ -84,6 +84,28 @@ def test_a_wall_across_the_path_is_refused() -> None:
     path = np.stack([np.linspace(0.1, 1.9, 300), np.zeros(300)], axis=1)
     with pytest.raises(TerrainError, match="wall"):
         require_ground(field, path)
+
+
+def test_the_sides_of_a_ditch_are_no_walls_to_those_who_may_leap() -> None:
+    field = HeightField.from_function(lambda p: np.where(np.abs(p[..., 0] - 2.0) < 0.5, -2.0, 0.0), (0, -1, 4, 1), 0.02)
+    path = np.stack([np.linspace(0.1, 3.9, 400), np.zeros(400)], axis=1)
+    require_ground(field, path, ditches=True)
+    with pytest.raises(TerrainError, match="wall"):
+        require_ground(field, path)
+    cliff = HeightField.from_function(lambda p: np.where(p[..., 0] > 2.0, -2.0, 0.0), (0, -1, 4, 1), 0.02)
+    with pytest.raises(TerrainError, match="wall"):
+        require_ground(cliff, path, ditches=True)
+
+
+@given(st.lists(st.floats(-2.0, 2.0), min_size=2, max_size=60), st.floats(0.05, 0.3))
+def test_ground_without_its_dips_is_the_lower_of_what_rises_before_and_behind(heights: list[float], step: float) -> None:
+    ground = np.array(heights)
+    reach = int(np.ceil(3.0 / step))
+    expected = [
+        min(max(heights[first : first + reach + 1]) for first in range(max(i - reach, 0), i + 1))
+        for i in range(len(heights))
+    ]
+    assert np.allclose(without_dips(ground, step), expected)
 
 
 @pytest.mark.parametrize("heights", [np.zeros((1, 4)), np.full((3, 3), np.nan), np.full((3, 3), np.inf)])
