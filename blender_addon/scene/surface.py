@@ -80,9 +80,13 @@ def walk_level(surface: Surface, vertices: Array, faces: IntArray) -> Array:
         TerrainError: no ground under the path, or a wall across it.
     """
     level = _carried(surface)
-    # The sides of a ditch that can be leapt over are no walls across the path.
-    _refuse_walls(surface.walk, without_dips(level, _STRIDE), vertices, faces)
+    _refuse_walls(surface.walk, over_dips(level), vertices, faces)
     return level
+
+
+def over_dips(level: Array) -> Array:
+    """Heights (n,) of the walk of somebody who leaps over ditches: their sides are neither walls nor ceilings."""
+    return without_dips(level, _STRIDE)
 
 
 def walk_height(surface: Surface, level: Array) -> Array:

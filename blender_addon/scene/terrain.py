@@ -18,7 +18,7 @@ from ..motion.rotations import Array
 from ..motion.terrain import HeightField
 from .curves import metres_per_unit
 from .overhead import ceiling_over
-from .surface import Surface, walk_height, walk_level
+from .surface import Surface, over_dips, walk_height, walk_level
 
 IntArray = npt.NDArray[np.int64]
 
@@ -139,7 +139,7 @@ def ground_and_ceiling(
     """The heights on which somebody stands who walks along the path, and what is over him; see `height_field`."""
     surface = Surface.around(ground.vertices, ground.faces, path, margin, cell)
     level = walk_level(surface, ground.vertices, ground.faces)
-    ceiling = ceiling_over(surface, level, Polyline.of(path).length, ground.vertices, ground.faces)
+    ceiling = ceiling_over(surface, over_dips(level), Polyline.of(path).length, ground.vertices, ground.faces)
     return HeightField(surface.origin, surface.cell, walk_height(surface, level)), ceiling
 
 

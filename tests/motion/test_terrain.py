@@ -98,7 +98,7 @@ def test_the_sides_of_a_ditch_are_no_walls_to_those_who_may_leap() -> None:
 
 
 @given(st.lists(st.floats(-2.0, 2.0), min_size=2, max_size=60), st.floats(0.05, 0.3))
-def test_ground_without_its_dips_is_the_lower_of_what_rises_before_and_behind(heights: list[float], step: float) -> None:
+def test_ground_without_its_dips_is_as_high_as_its_lower_rim(heights: list[float], step: float) -> None:
     ground = np.array(heights)
     reach = int(np.ceil(3.0 / step))
     expected = [
