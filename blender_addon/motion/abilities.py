@@ -17,15 +17,25 @@ class Crouch:
         usual: how deep, 0 to 1 (`gait_labels.crouch_depth`), where nothing says how deep.
         deepest: how deep at most.
         fastest: m/s; faster is not learned.
+        slow: m/s; faster is not learned at the deepest; None: as ``fastest``.
     """
 
     usual: float
     deepest: float
     fastest: float
+    slow: float | None = None
+
+    def fastest_at(self, depth: float) -> float:
+        """The fastest, m/s, of a crouch so deep."""
+        if self.slow is None:
+            return self.fastest
+        share = (depth - self.usual) / max(self.deepest - self.usual, 1e-9)
+        return self.fastest + min(max(share, 0.0), 1.0) * (self.slow - self.fastest)
 
     def sized(self, factor: float) -> Crouch:
         """The crouch of a body ``factor`` times as long."""
-        return replace(self, fastest=self.fastest * factor)
+        slow = None if self.slow is None else self.slow * factor
+        return replace(self, fastest=self.fastest * factor, slow=slow)
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ class Abilities:
         try:
             crouch, leap, steepest = (data.get(name) for name in ("crouch", "leap", "steepest"))
             return cls(
-                Crouch(**{key: float(value) for key, value in crouch.items()}) if crouch else None,
+                Crouch(**{key: float(value) for key, value in crouch.items() if value is not None}) if crouch else None,
                 Leap(**{key: float(value) for key, value in leap.items()}) if leap else None,
                 None if steepest is None else float(steepest),
             )

@@ -185,7 +185,7 @@ def crouching_along(
         crouch: how the model crouches, its speed in the body's metres; None if it cannot.
         start: where on the path the walk begins, metres.
     """
-    able = Crouching() if crouch is None else Crouching(crouch.usual, crouch.fastest)
+    able = Crouching(crouch)
     if overhead is None:
         return able, ()
     ceiling, crown = overhead.ceiling, overhead.crown

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from .abilities import Crouch
 from .schedule import JUMP, Schedule, Stretch
 
 Array = npt.NDArray[np.float64]
@@ -25,15 +26,13 @@ class Crouching:
     """How deep and how fast one crouches along a curve.
 
     Attributes:
-        usual: how deep where nothing says how deep, 0 to 1 (`gait_labels.crouch_depth`).
-        fastest: m/s; faster is not learned.
+        able: how deep and how fast one can, m/s; None: as deep and as fast as is asked.
         arc: places along the curve (n,), metres, evenly spaced, from its beginning to its end; none without ceilings.
         depth: how deep the ceiling there wants it (n,); 0 where one may stand.
         cyclic: the curve's end is its beginning.
     """
 
-    usual: float = 1.0
-    fastest: float = np.inf
+    able: Crouch | None = None
     arc: Array | None = None
     depth: Array | None = None
     cyclic: bool = False
@@ -43,6 +42,11 @@ class Crouching:
         if self.arc is None or self.depth is None:
             return np.zeros(len(distance))
         return sampled(self.arc, self.depth, distance, self.cyclic).max(axis=0)
+
+    @property
+    def usual(self) -> float:
+        """How deep where nothing says how deep, 0 to 1 (`gait_labels.crouch_depth`)."""
+        return self.able.usual if self.able is not None else 1.0
 
     def without_jumps(self, schedule: Schedule) -> tuple[Schedule, tuple[str, ...]]:
         """The schedule without the jumps for which the ceiling is too low; and words about them."""
@@ -54,31 +58,37 @@ class Crouching:
     def slowed(self, stretches: Sequence[Stretch]) -> tuple[tuple[Stretch, ...], tuple[str, ...]]:
         """The stretches, those that crouch no faster than that is learned; and words about it."""
         kept, notes = [], []
+        fastest = self.able.fastest if self.able is not None else np.inf
         for stretch in stretches:
-            fast = stretch.action == CROUCH and stretch.speed > self.fastest + _NOTED
+            fast = stretch.action == CROUCH and stretch.speed > fastest + _NOTED
             if fast:
                 notes.append(
                     f"Crouching at {stretch.speed:.2f} m/s from {stretch.at:.2f} m on is faster than this pack can: "
-                    f"{self.fastest:.2f} m/s is used"
+                    f"{fastest:.2f} m/s is used"
                 )
-            kept.append(replace(stretch, speed=self.fastest) if fast else stretch)
+            kept.append(replace(stretch, speed=fastest) if fast else stretch)
         return tuple(kept), tuple(dict.fromkeys(notes))
 
     def capped(self, speed: Array, distance: Array) -> tuple[Array, tuple[str, ...]]:
         """Speeds (m,), m/s, no faster under a ceiling than one can crouch; and words about it."""
         allowed = self.allowed(distance)
-        highest = float(speed[allowed < np.inf].max(initial=0.0))
-        if highest <= self.fastest + _NOTED:
+        slower = speed > allowed + _NOTED
+        if not np.any(slower):
             return speed, ()
         note = (
-            f"Where the ceiling is low, {self.fastest:.2f} m/s is the fastest that this pack crouches at, in place of "
-            f"{highest:.2f} m/s"
+            f"Where the ceiling is low, {float(allowed[slower].min()):.2f} m/s is as fast as this pack crouches so "
+            f"low, in place of {float(speed[slower].max()):.2f} m/s"
         )
         return np.minimum(speed, allowed), (note,)
 
     def allowed(self, distance: Array) -> Array:
         """The highest speed (m,), m/s, at distances along the curve (m,), metres; inf where the ceiling is not low."""
-        return np.where(self.under(distance) > 0.0, self.fastest, np.inf)
+        depth = self.under(distance)
+        found = np.full(len(depth), np.inf)
+        if self.able is not None:
+            low = depth > 0.0
+            found[low] = [self.able.fastest_at(float(deep)) for deep in depth[low]]
+        return found
 
     def over(
         self, actions: tuple[str, ...], action: IntArray, distance: Array, fps: float

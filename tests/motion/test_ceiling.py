@@ -125,7 +125,7 @@ def test_weights_are_shared_between_crouching_and_walking_and_change_gradually()
 
 def test_the_animators_own_crouch_is_as_deep_as_usual_and_deeper_where_the_ceiling_wants_it():
     schedule = Schedule([Mark(0.0, 0.7), Mark(4.0, 0.7, CROUCH), Mark(14.0, 0.7)])
-    plain = planned(Crouching(usual=0.6, fastest=0.9), schedule)
+    plain = planned(Crouching(Crouch(0.6, 0.8, 0.9)), schedule)
     low = (plain.distance > 4.6) & (plain.distance < 13.4)
     assert np.allclose(action_weights(plain, GAITS)[low, 3], 0.6)
     assert np.all(plain.depth[plain.distance < 4.0] == 0.0)
@@ -160,10 +160,24 @@ def test_nobody_goes_faster_under_a_ceiling_than_he_crouches_and_that_is_said():
     assert plan.speed[plan.distance < 6.0].max() == pytest.approx(1.4, abs=0.01)
     (note,) = plan.notes
     assert "0.80 m/s" in note and "1.40 m/s" in note
-    own = planned(Crouching(fastest=0.8), Schedule([Mark(0.0, 1.4, CROUCH)]))
+    own = planned(Crouching(ABLE), Schedule([Mark(0.0, 1.4, CROUCH)]))
     assert own.speed.max() < 0.81 and "0.80 m/s is used" in own.notes[0]
     slow = planned(crouching, Schedule.constant(0.8))
     assert slow.notes == ()
+
+
+def test_the_deeper_a_crouch_the_slower_it_is():
+    able = Crouch(usual=0.2, deepest=0.8, fastest=1.0, slow=0.4)
+    assert [able.fastest_at(depth) for depth in (0.1, 0.2, 0.5, 0.8, 1.0)] == pytest.approx([1.0, 1.0, 0.7, 0.4, 0.4])
+    assert able.sized(0.5) == Crouch(0.2, 0.8, 0.5, 0.2) and ABLE.fastest_at(0.9) == 0.8
+    assert Abilities.from_json(Abilities(able).to_json()).crouch == able
+    assert Abilities.from_json(Abilities(ABLE).to_json()).crouch == ABLE
+    # Joints at (1.6 - 0.04 - 0.30) / 1.5 of their height are as deep as 0.12, at (1.19 - 0.34) / 1.5 as 0.667.
+    crouching, _ = under(ceiling((5, 9, 1.6), (12, 15, 1.19)), able)
+    plan = planned(crouching, Schedule.constant(1.4))
+    first, second = ((plan.distance > low) & (plan.distance < low + 2.0) for low in (6.0, 12.5))
+    assert plan.speed[first].max() == pytest.approx(1.0, abs=0.01)
+    assert plan.speed[second].max() == pytest.approx(1.0 - (0.6667 - 0.2), abs=0.01)
 
 
 def test_a_way_wholly_under_a_ceiling_blames_no_bends_for_its_slowness():
@@ -206,7 +220,7 @@ def test_the_way_ahead_sizes_the_crouch_to_the_body():
         LINE, FlatGround(0.0), Schedule.constant(0.8), GAITS, Abilities(ABLE), 0.5,
         Overhead(LINE, ceiling((5, 6, 1.3)), TALL),
     )  # fmt: skip
-    assert found.crouching.fastest == pytest.approx(0.4) and found.crouching.usual == 0.7
+    assert found.crouching.able == Crouch(0.7, 0.9, pytest.approx(0.4))
     assert "Crouches" in found.notes[0]
 
 

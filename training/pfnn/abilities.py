@@ -63,7 +63,8 @@ def _crouch(pairs: Sequence[tuple[Take, ClipLabels]]) -> Crouch | None:
         return None
     depth, speed = np.concatenate(depths), np.concatenate(speeds)
     usual, deepest = np.quantile(depth, [_USUAL, 0.95]).tolist()
-    return Crouch(usual, deepest, float(np.quantile(speed, 0.95)))
+    low = speed[depth >= 0.5 * (usual + deepest)]
+    return Crouch(usual, deepest, float(np.quantile(speed, 0.95)), float(np.quantile(low, 0.95)))
 
 
 def _leap(pairs: Sequence[tuple[Take, ClipLabels]]) -> Leap | None:
