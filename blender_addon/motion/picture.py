@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -142,6 +143,15 @@ def outline(heel: npt.NDArray[np.float64], tip: npt.NDArray[np.float64], corners
     angle = np.linspace(0.0, 2 * np.pi, corners + 1)[:, None]
     ring = (heel + tip) / 2 + np.cos(angle) * along + np.sin(angle) * across + [0.0, 0.0, LIFT_M]
     return ring.astype(np.float32)
+
+
+def logarithmic(values: Sequence[float], left: float, bottom: float, width: float, height: float) -> Points:
+    """A curve (n, 3) of two or more positive values on a logarithmic scale, from its lowest to its highest value."""
+    level = np.log10(np.maximum(np.asarray(values, dtype=np.float64), 1e-9))
+    line = np.zeros((len(level), 3), np.float32)
+    line[:, 0] = np.linspace(left, left + width, len(level))
+    line[:, 1] = bottom + (level - level.min()) / max(float(np.ptp(level)), 1e-6) * height
+    return line
 
 
 def lifted(positions: npt.NDArray[np.float64], height: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from .rotations import Array
 
@@ -22,19 +24,24 @@ class Polyline:
     arc: Array
 
     @classmethod
-    def of(cls, points: Array, cyclic: bool = False) -> Polyline:
+    def of(cls, points: npt.ArrayLike, cyclic: bool = False) -> Polyline:
         """A line through points (n, 3), metres; a cyclic one goes back to the first."""
-        points = np.asarray(points, dtype=np.float64)
+        line = np.asarray(points, dtype=np.float64)
         if cyclic:
-            points = np.concatenate([points, points[:1]])
-        steps = np.linalg.norm(np.diff(points[:, :2], axis=0), axis=1)
-        return cls(points, np.concatenate([[0.0], np.cumsum(steps)]))
+            line = np.concatenate([line, line[:1]])
+        steps = np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
+        return cls(line, np.concatenate([[0.0], np.cumsum(steps)]))
 
     @property
     def length(self) -> float:
         """Metres on the ground."""
         return float(self.arc[-1])
 
-    def at(self, places: Array) -> Array:
+    def at(self, places: Sequence[float] | Array) -> Array:
         """Points (m, 3) at distances (m,) along the line, held at both ends."""
         return np.stack([np.interp(places, self.arc, self.points[:, axis]) for axis in range(3)], axis=-1)
+
+    def between(self, begin: float, end: float, count: int) -> tuple[Array, Array]:
+        """Points (count, 3) evenly from one distance to another, which may be the smaller; and their distances."""
+        places = np.linspace(begin, end, count)
+        return self.at(places), places

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from .. import gait_entry, library
 from ..motion.animal import shoulder_height
@@ -57,7 +56,9 @@ def facts(context: bpy.types.Context) -> Facts | None:
         return None
     if bpy.app.background:
         return facts_now(context)
-    found = _facts.get(_key(common.chosen_armature(context)))
+    from ..scene import rigs
+
+    found = _facts.get(rigs.state_of(common.chosen_armature(context)))
     if found is None:
         common.later(_read_later, 0.0)
     return found
@@ -68,7 +69,9 @@ def facts_now(context: bpy.types.Context) -> Facts | None:
     ob = common.chosen_armature(context) if legs(context) == 4 else None
     if ob is None:
         return None
-    key = _key(ob)
+    from ..scene import rigs
+
+    key = rigs.state_of(ob)
     if key not in _facts:
         _facts.clear()
         _facts[key] = _read(ob)
@@ -117,16 +120,6 @@ def height_of(context: bpy.types.Context) -> float:
     """Shoulder height of the character, metres; a fox's as long as it is not known."""
     found = facts(context)
     return found.height if found is not None and found.skeleton is not None else USUAL_HEIGHT
-
-
-def _key(ob: bpy.types.Object) -> tuple[str, ...]:
-    from ..scene import rest_pose, rigs
-
-    kept = [str(ob.get(name, "")) for name in (rigs.MAP_PROPERTY, rest_pose.REFERENCE_PROPERTY)]
-    scale = " ".join(f"{value:.4f}" for value in ob.matrix_world.to_scale())
-    lengths = np.empty(len(ob.data.bones), np.float32)
-    ob.data.bones.foreach_get("length", lengths)
-    return (ob.name_full, str(len(lengths)), f"{lengths.sum():.4f}", scale, *kept)
 
 
 def _read(ob: bpy.types.Object) -> Facts:

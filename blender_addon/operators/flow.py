@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
-import numpy.typing as npt
 from bpy.app.handlers import persistent
 
 from .. import choices
 from ..motion.errors import GaitsmithError
 from ..motion.path import RootPath
 from ..motion.polyline import Polyline
+from ..motion.rotations import Array
 from ..motion.schedule import JUMP, RESTS
 from . import common
 
@@ -21,8 +20,6 @@ from . import common
 MARK_HEIGHT_M = 0.6
 #: Points of the curve among which the mouse finds the nearest.
 PATH_SAMPLES = 400
-
-Vector = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class CurveFacts:
 
 
 #: What stands in for a curve that is read in a moment.
-_PENDING = CurveFacts(None, Polyline.of(np.zeros((1, 3))))
+_PENDING = CurveFacts(None, Polyline.of([(0.0, 0.0, 0.0)]))
 
 _curve_cache: dict[str, CurveFacts] = {}
 _stale: set[str] = set()
@@ -133,14 +130,14 @@ def curve_length(context: bpy.types.Context) -> float | None:
     return found.path.length if found is not None and found.path is not None else None
 
 
-def path_points(context: bpy.types.Context) -> tuple[Vector, Vector] | None:
+def path_points(context: bpy.types.Context) -> tuple[Array, Array] | None:
     """Points (n, 3) evenly along the curve, in the scene's units, and their distances along the travel (n,), metres."""
     found = curve_now(context)
     if found is None or found.path is None:
         return None
-    places = np.linspace(0.0, found.line.length, PATH_SAMPLES)
-    points = found.line.at(places) / _metres_per_unit(context)
-    return points, found.line.length - places if common.settings(context).reverse else places
+    points, places = found.line.between(0.0, found.line.length, PATH_SAMPLES)
+    travelled = found.line.length - places if common.settings(context).reverse else places
+    return points / _metres_per_unit(context), travelled
 
 
 def _metres_per_unit(context: bpy.types.Context) -> float:
@@ -171,9 +168,9 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
     found = curve(context) if len(chosen.marks) else None
     if found is None or found.path is None:
         return ()
-    places = np.array([mark.at for mark in chosen.marks])
     # Travelled backwards, distances count from the curve's other end.
-    feet = found.line.at(found.line.length - places if chosen.reverse else places) / _metres_per_unit(context)
+    places = [found.line.length - mark.at if chosen.reverse else mark.at for mark in chosen.marks]
+    feet = found.line.at(places) / _metres_per_unit(context)
     height = MARK_HEIGHT_M / _metres_per_unit(context)
     spots = []
     for index, (mark, foot) in enumerate(zip(chosen.marks, feet.tolist(), strict=True)):
@@ -182,7 +179,7 @@ def mark_spots(context: bpy.types.Context) -> Sequence[Spot]:
     return spots
 
 
-def stretches_drawn(context: bpy.types.Context) -> Sequence[tuple[Vector, str]]:
+def stretches_drawn(context: bpy.types.Context) -> Sequence[tuple[Array, str]]:
     """The curve from mark to mark, as points (n, 3) in the scene's units, each with what is done there.
 
     Rests and leaps are done at their mark, and change nothing behind it.
@@ -197,9 +194,9 @@ def stretches_drawn(context: bpy.types.Context) -> Sequence[tuple[Vector, str]]:
     for place, following in [*changes, (length, "")]:
         end = min(max(place, begin), length)
         if end > begin:
-            along = np.linspace(begin, end, max(2, int((end - begin) / length * PATH_SAMPLES)))
-            points = found.line.at(length - along if chosen.reverse else along) / _metres_per_unit(context)
-            parts.append((points, action))
+            ends = (length - begin, length - end) if chosen.reverse else (begin, end)
+            points, _ = found.line.between(*ends, max(2, int((end - begin) / length * PATH_SAMPLES)))
+            parts.append((points / _metres_per_unit(context), action))
         begin, action = end, following
     return parts
 

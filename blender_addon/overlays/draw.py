@@ -13,7 +13,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
 from ..motion.gait_analysis.diagram import LABELS
-from ..motion.picture import Picture
+from ..motion.picture import Picture, logarithmic
 from ..operators import common, flow, preview_state, training_session
 from ..scene.shot import scene_fps
 from .colours import Colour, gait_colour
@@ -139,14 +139,9 @@ def _draw_loss(losses: Sequence[float]) -> None:
     if len(losses) < 2:
         return
     left, bottom, width, height = 60.0, 120.0, 260.0, 90.0
-    values = np.log10(np.maximum(np.asarray(losses, dtype=np.float64), 1e-9))
-    span = max(float(np.ptp(values)), 1e-6)
-    line = np.zeros((len(values), 3), np.float32)
-    line[:, 0] = left + np.linspace(0.0, width, len(values))
-    line[:, 1] = bottom + (values - values.min()) / span * height
     pen = Pen(bpy.context, flat=True)
     pen.box(left - 8, bottom - 8, width + 16, height + 32, BOX)
-    pen.strip(line, ACTIVE, 2.0)
+    pen.strip(logarithmic(losses, left, bottom, width, height), ACTIVE, 2.0)
     pen.done()
     text(left, bottom + height + 8, f"training loss {losses[-1]:.3g}", MARK)
 

@@ -19,7 +19,7 @@ from . import rigify, rigify_animal
 from .bone_map import ROOT_ROLE, BoneMap, guess
 from .controls import Control, bones_above, plain_controls, rigify_animal_controls, rigify_controls, tree_above
 from .held import fighting_constraints
-from .rest_pose import RestPose, object_frame, read_rest, reference_pose
+from .rest_pose import REFERENCE_PROPERTY, RestPose, object_frame, read_rest, reference_pose
 from .rest_pose_animal import read_animal_rest
 
 #: Custom property of an armature object that holds a corrected bone map (JSON).
@@ -126,6 +126,15 @@ def kept_map(ob: bpy.types.Object) -> BoneMap | None:
         return BoneMap.chosen({str(role): str(bone) for role, bone in data.items()}) if data else None
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def state_of(ob: bpy.types.Object) -> tuple[str, ...]:
+    """What the reading of an armature depends on, quickly: the same as long as none of it has changed."""
+    kept = [str(ob.get(name, "")) for name in (MAP_PROPERTY, REFERENCE_PROPERTY)]
+    scale = " ".join(f"{value:.4f}" for value in ob.matrix_world.to_scale())
+    lengths = np.empty(len(ob.data.bones), np.float32)
+    ob.data.bones.foreach_get("length", lengths)
+    return (ob.name_full, str(len(lengths)), f"{lengths.sum():.4f}", scale, *kept)
 
 
 def read_rig(ob: bpy.types.Object | None, bones: BoneMap | None = None, *, deform: bool = False) -> Rig:

@@ -25,3 +25,10 @@ def test_a_closed_line_comes_back_to_where_it_began() -> None:
     line = Polyline.of(square, cyclic=True)
     assert line.length == 8.0
     np.testing.assert_allclose(line.at(np.array([7.0, 8.0])), [[0, 1, 0], [0, 0, 0]])
+
+
+def test_a_stretch_may_go_backwards() -> None:
+    line = Polyline.of([(0.0, 0.0, 1.0), (0.0, 2.0, 3.0)])
+    points, places = line.between(1.5, 0.5, 3)
+    np.testing.assert_allclose(places, [1.5, 1.0, 0.5])
+    np.testing.assert_allclose(points, [[0, 1.5, 2.5], [0, 1, 2], [0, 0.5, 1.5]])
