@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 
 from . import library
@@ -19,6 +20,11 @@ from .motion.facing import Facing
 from .motion.gait_names import STAND_INS
 from .motion.key_reduction import Tolerance
 from .motion.limits import Limits
+from .scene import setup
+from .scene.bone_map import BoneMap
+from .scene.character import create_character
+from .scene.layering import Layer
+from .scene.shot import check_facing_target, read_shot
 from .shot_file import DEFAULT_FPS, FacingAsked, ShotError, ShotFile, TerrainAsked, read_shot_file
 from .systems import packs
 from .systems.synthesis import SynthesisSettings
@@ -78,14 +84,6 @@ def _system(asked: ShotFile) -> tuple[packs.PackInfo, Any]:
 
 
 def _bake(asked: ShotFile, info: packs.PackInfo, system: Any, seconds: dict[str, float]) -> tuple[Baked, Any]:
-    import bpy
-
-    from .scene import setup
-    from .scene.bone_map import BoneMap
-    from .scene.character import create_character
-    from .scene.layering import Layer
-    from .scene.shot import read_shot
-
     begin = time.perf_counter()
     notes: list[str] = []
     bones = BoneMap.load(asked.bones) if asked.bones else None
@@ -99,7 +97,7 @@ def _bake(asked: ShotFile, info: packs.PackInfo, system: Any, seconds: dict[str,
             notes += filter(None, [setup.plausible_size(armature, bones)])
     if asked.fps is not None or asked.rig is None or asked.rig.suffix.lower() != ".blend":
         setup.set_fps(bpy.context.scene, asked.fps or DEFAULT_FPS)
-    curve = _object(asked.curve.object) if asked.curve.object else setup.curve_from_points(
+    curve = setup.find_object(asked.curve.object) if asked.curve.object else setup.curve_from_points(
         asked.curve.points, asked.curve.cyclic
     )  # fmt: skip
     ground = _ground(asked.terrain)
@@ -129,17 +127,10 @@ def _bake(asked: ShotFile, info: packs.PackInfo, system: Any, seconds: dict[str,
 
 
 def _ground(asked: TerrainAsked) -> Any:
-    from .scene import setup
-
     if asked.object:
-        return _object(asked.object)
+        return setup.find_object(asked.object)
     if asked.collection:
-        import bpy
-
-        found = bpy.data.collections.get(asked.collection)
-        if found is None:
-            raise ShotError(f"There is no collection {asked.collection!r}", "Check its name in the .blend")
-        return found
+        return setup.find_collection(asked.collection)
     if asked.heightfield is None:
         return None
     field = setup.field_of(
@@ -149,21 +140,10 @@ def _ground(asked: TerrainAsked) -> Any:
     return field
 
 
-def _object(name: str) -> Any:
-    import bpy
-
-    found = bpy.context.scene.objects.get(name)
-    if found is None:
-        names = ", ".join(sorted(ob.name for ob in bpy.context.scene.objects)[:20])
-        raise ShotError(f"There is no object {name!r} in the scene", f"There are: {names}")
-    return found
-
-
 def _facing(asked: FacingAsked) -> Facing:
     if asked.kind == "object":
-        from .scene.shot import check_facing_target
-
-        return Facing("object", target=asked.target or check_facing_target(_object(asked.object)))
+        target = asked.target or check_facing_target(setup.find_object(asked.object))
+        return Facing("object", target=target)
     if asked.kind == "fixed":
         return Facing("fixed", yaw=float(np.radians(asked.yaw)))
     return Facing("path")
@@ -210,8 +190,6 @@ def _on_scene(row: Mapping[str, Any], quality: Mapping[str, Any], baked: Baked) 
 
 def save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float) -> None:
     """Save the open file and the report about it, both or neither; ``begin`` is when the work began."""
-    from .scene.setup import save_blend
-
     part = report.with_name(f".{report.name}.{os.getpid()}.part") if report is not None else None
 
     def write_report() -> None:
@@ -231,7 +209,7 @@ def save(out: Path, report: Path | None, found: Mapping[str, Any], begin: float)
 
     try:
         saving = time.perf_counter()
-        save_blend(out, write_report)
+        setup.save_blend(out, write_report)
         if report is not None and part is not None:
             part.replace(report)
     except OSError as error:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
+import bpy
+
 from . import library
 from .motion.animal import LEGS
 from .motion.gait_analysis.classify import GAIT_LABELS
 from .motion.gait_labels import BIPED_GAITS
 from .motion.gait_names import ANIMAL_ACTIONS, GAITS
 from .motion.schedule import DEFAULT_SPEEDS, STAND
+from .operators import animal
 
 Item = tuple[str, str, str, str, int]
 
@@ -168,8 +171,6 @@ def action_items(owner: Any, context: Any) -> list[Item]:
 
 def offered_actions(context: Any) -> tuple[str, ...]:
     """Names of the actions the pack in use offers; without a pack, what the character's legs can do."""
-    from .operators import animal
-
     if getattr(context, "scene", None) is None:
         return DEFAULT_ACTIONS
     pack = library.find(animal.pack_id(context))
@@ -180,8 +181,6 @@ def offered_actions(context: Any) -> tuple[str, ...]:
 
 
 def _legs(context: Any) -> int:
-    from .operators import animal
-
     return animal.legs(context) if getattr(context, "scene", None) is not None else 0
 
 
@@ -192,8 +191,6 @@ def get_action(owner: Any) -> int:
 
 def set_action(owner: Any, number: int) -> None:
     """Keep the action of that number by its name; another one begins at its usual speed, or with a usual pause."""
-    import bpy
-
     name = next((item[0] for item in action_items(owner, bpy.context) if item[4] == number), owner.action_name)
     if name == owner.action_name:
         return
@@ -207,8 +204,6 @@ def set_action(owner: Any, number: int) -> None:
 
 def usual_speed(context: Any, action: str) -> float | None:
     """The speed an action begins at, m/s: an animal's by its size; None where the speed stays as it is."""
-    from .operators import animal
-
     if _legs(context) == 4:
         return animal.usual_speed(context, action)
     return DEFAULT_SPEEDS.get(action)
@@ -244,10 +239,6 @@ def get_pack(owner: Any) -> int:
 
 
 def _pack_in_use(owner: Any) -> str:
-    import bpy
-
-    from .operators import animal
-
     return str(owner.pack_id) if owner.is_property_set("pack_id") else animal.pack_id(bpy.context)
 
 

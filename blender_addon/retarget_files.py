@@ -9,11 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import bpy
+
 from . import retargeting
 from .baking import stands
 from .batch import save
-from .motion.errors import ClipError, GaitsmithError
+from .motion.errors import GaitsmithError
 from .retargeting import RetargetSettings
+from .scene import setup, sources
+from .scene.shot import scene_fps
 
 
 @dataclass(frozen=True)
@@ -53,39 +57,35 @@ def run(asked: Files) -> dict[str, Any]:
     Raises:
         GaitsmithError: anything the user can mend.
     """
-    import bpy
-
-    from .scene import setup, sources
-
     begin = time.perf_counter()
     _check(asked)
     source_fps = asked.settings.source_fps
     if asked.source.suffix.lower() == ".blend" and source_fps is None:
         setup.open_rig(asked.source)
-        source_fps = _scene_fps()
+        source_fps = scene_fps(bpy.context.scene)
     setup.open_rig(asked.target)
     target = setup.find_armature(asked.armature)
     notes = []
     if asked.target.suffix.lower() != ".blend":
         notes += filter(None, [setup.plausible_size(target)])
     name = target.name
-    own_fps = _scene_fps() if asked.target.suffix.lower() == ".blend" else None
+    own_fps = scene_fps(bpy.context.scene) if asked.target.suffix.lower() == ".blend" else None
     seconds = {"open": time.perf_counter() - begin}
     begin_read = time.perf_counter()
     visit = _resident(asked) if _same(asked) else sources.visiting(asked.source, asked.source_armature, source_fps)
     with visit as (source, rate):
         fps = asked.fps or own_fps or rate
-        character, chosen = bpy.data.objects[name], _chosen(source, asked.actions)
+        character, chosen = sources.object_named(name), sources.chosen_actions(source, asked.actions)
         with (
             sources.aligned_by(source, chosen[0], asked.reference_frame),
             sources.aligned_by(character, None, asked.target_reference),
         ):
-            found = retargeting.read(
-                source, character, chosen, _ground(asked.ground), _with_rate(asked.settings, rate), fps=fps
-            )
+            ground = setup.find_ground(asked.ground) if asked.ground else None
+            settings = replace(asked.settings, source_fps=rate)
+            found = retargeting.read(source, character, chosen, ground, settings, fps=fps)
     if asked.fps or own_fps is None:
         setup.set_fps(bpy.context.scene, fps)
-    target = bpy.data.objects[name]
+    target = sources.object_named(name)
     seconds["read"] = time.perf_counter() - begin_read
     begin_solve = time.perf_counter()
     done = retargeting.write(found, retargeting.solve(found), target)
@@ -149,10 +149,6 @@ def _same(asked: Files) -> bool:
 @contextlib.contextmanager
 def _resident(asked: Files) -> Iterator[tuple[Any, float]]:
     """The source armature of a file that holds the character, too."""
-    import bpy
-
-    from .scene import setup
-
     if not asked.source_armature or not asked.armature:
         raise GaitsmithError(
             f"Source and target are both {asked.source.name}", "Name both: --source-armature NAME --armature NAME"
@@ -161,47 +157,4 @@ def _resident(asked: Files) -> Iterator[tuple[Any, float]]:
         raise GaitsmithError(f"Source and target are both {asked.source.name}", "Give two files, or a .blend with both")
     source = setup.find_armature(asked.source_armature)
     bpy.context.view_layer.update()
-    yield source, asked.settings.source_fps or _scene_fps()
-
-
-def _scene_fps() -> float:
-    import bpy
-
-    from .scene.shot import scene_fps
-
-    return scene_fps(bpy.context.scene)
-
-
-def _with_rate(settings: RetargetSettings, rate: float) -> RetargetSettings:
-    return replace(settings, source_fps=rate)
-
-
-def _chosen(source: Any, names: Sequence[str]) -> list[Any]:
-    import bpy
-
-    from .scene import sources
-
-    fitting = sources.fitting_actions(source)
-    if not names:
-        if not fitting:
-            raise ClipError(f"No action of the file moves {source.name!r}", "Choose a file with an animated character")
-        return fitting
-    found = []
-    for name in names:
-        action = next((one for one in fitting if one.name == name), None) or bpy.data.actions.get(name)
-        if action is None:
-            known = ", ".join(one.name for one in fitting) or "none"
-            raise ClipError(f"There is no action {name!r}; there are: {known}", "Name one of them")
-        found.append(action)
-    return found
-
-
-def _ground(name: str) -> Any:
-    import bpy
-
-    if not name:
-        return None
-    found = bpy.data.objects.get(name) or bpy.data.collections.get(name)
-    if found is None:
-        raise GaitsmithError(f"The target has no object or collection {name!r}", "Check the name given with --ground")
-    return found
+    yield source, asked.settings.source_fps or scene_fps(bpy.context.scene)

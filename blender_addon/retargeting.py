@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import bpy
 import numpy as np
 
 from .baking import bake_errors, landings
@@ -19,11 +20,15 @@ from .motion.rotations import Array
 from .motion.terrain import FlatGround, Terrain, require_ground
 from .motion.transfer import Place, Ready, carry, finished, make_ready, plant, way
 from .motion.transfer_report import judge_transfer
+from .scene import actions as writer
+from .scene import compat, rigs, setup, sources, terrain
 from .scene.channels import Channel, ObjectBase, RootMotion, channels_of
 from .scene.ik_channels import IkRig
+from .scene.in_place import floor_of
 from .scene.reduction import reduce_channels
+from .scene.rigify_ik import with_ik
 from .scene.rigs import Rig
-from .scene.shot import Controls
+from .scene.shot import Controls, scene_fps
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
@@ -165,13 +170,6 @@ def reading(
     Raises:
         RigError, ClipError, TerrainError: what cannot be done, before anything was changed.
     """
-    import bpy
-
-    from .scene import actions as writer
-    from .scene import rigs, sources
-    from .scene.rigify_ik import with_ik
-    from .scene.shot import scene_fps
-
     settings = settings or RetargetSettings()
     sources.check_source(source, target)
     rig = rigs.read_rig(target, bones, deform=deform)
@@ -247,8 +245,6 @@ def write(found: Reading, solved: Sequence[Solved], target: Any, *, check: int =
     Raises:
         RigError: it cannot be written.
     """
-    from .scene import compat, setup
-
     data = target.animation_data
     before = data.action if data else None
     settings = found.settings if len(solved) == 1 else replace(found.settings, output="new")
@@ -313,16 +309,14 @@ def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -
 
 
 def _write(found: Reading, one: Solved, target: Any, settings: RetargetSettings, check: int) -> Done:
-    from .scene import actions, rigs
-
     mode: Any = settings.output
-    written = actions.write(
+    written = writer.write(
         target, found.rig, one.channels, name=one.name, frame_start=one.frame_start, mode=mode,
         fitted=settings.fit_scene, contacts=landings(one.keys, settings.lifts) if settings.markers else (),
     )  # fmt: skip
     report = one.report
     if check and rigs.shown(target):
-        error = actions.measure(
+        error = writer.measure(
             target, found.rig, one.keys, one.frame_start, motion=settings.root_motion, samples=check,
             loose=found.ik.loose if found.ik else (),
         )  # fmt: skip
@@ -335,14 +329,6 @@ def _target_place(rig: Rig, settings: RetargetSettings) -> Place | None:
     return None if settings.at_source else Place((float(rig.place[0]), float(rig.place[1])), rig.facing)
 
 
-def _rig_floor(rig: Rig) -> float:
-    """Height of the ground under the character's rest pose, metres."""
-    from .motion import rotations as rot
-
-    hips = rig.place + rot.rotate(rig.standing, rig.joints[1][0] * rig.scale)
-    return float(hips[2] - rig.skeleton.offsets[0, 2])
-
-
 def _root_height(clip: Clip, ground: Terrain) -> Array:
     """Height of the ground under the root (f,), metres, without its bumps."""
     level = np.asarray(ground.height(clip.root[:, :2]))
@@ -353,7 +339,7 @@ def _ground(
     ground: Any, ready: Ready, rig: Rig, place: Place, settings: RetargetSettings, target: Any
 ) -> Terrain:
     """What the character will stand on."""
-    level = ready.floor / ready.factor if settings.at_source else _rig_floor(rig)
+    level = ready.floor / ready.factor if settings.at_source else floor_of(rig)
     if ground is None or not settings.plant:
         return FlatGround(level)
     track = way(ready, rig.skeleton, place, _target_place(rig, settings))
@@ -366,8 +352,6 @@ def _ground(
     if hasattr(ground, "height"):
         field_: Terrain = ground
     else:
-        from .scene import terrain
-
         field_ = terrain.read_ground(ground, points, target)
     require_ground(field_, points[:, :2])
     return field_

@@ -79,6 +79,31 @@ def find_armature(name: str = "") -> bpy.types.Object:
     return best[0]
 
 
+def find_object(name: str) -> bpy.types.Object:
+    """The object of that name in the open scene; raises `GaitsmithError` without one."""
+    found = bpy.context.scene.objects.get(name)
+    if found is None:
+        names = ", ".join(sorted(ob.name for ob in bpy.context.scene.objects)[:20])
+        raise GaitsmithError(f"There is no object {name!r} in the scene", f"There are: {names}")
+    return found
+
+
+def find_collection(name: str) -> bpy.types.Collection:
+    """The collection of that name in the open file; raises `GaitsmithError` without one."""
+    found = bpy.data.collections.get(name)
+    if found is None:
+        raise GaitsmithError(f"There is no collection {name!r}", "Check its name in the .blend")
+    return found
+
+
+def find_ground(name: str) -> bpy.types.Object | bpy.types.Collection:
+    """The object or collection of that name in the open file; raises `GaitsmithError` without either."""
+    found = bpy.data.objects.get(name) or bpy.data.collections.get(name)
+    if found is None:
+        raise GaitsmithError(f"There is no object or collection {name!r} to stand on", "Check its name in the .blend")
+    return found
+
+
 def plausible_size(ob: bpy.types.Object, bones: BoneMap | None = None) -> str:
     """Scale an armature whose legs are tens of metres long to centimetres; says so, or nothing."""
     found = bones or map_of(ob)

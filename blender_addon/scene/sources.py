@@ -112,6 +112,21 @@ def fitting_actions(source: bpy.types.Object) -> list[bpy.types.Action]:
     return found
 
 
+def chosen_actions(source: bpy.types.Object, names: Sequence[str] = ()) -> list[bpy.types.Action]:
+    """The actions of these names, or all that were made for an armature; raises `ClipError` where there are none."""
+    fitting = fitting_actions(source)
+    if not names and not fitting:
+        raise ClipError(f"No action of the file moves {source.name!r}", "Choose a file with an animated character")
+    found = []
+    for name in names:
+        action = next((one for one in fitting if one.name == name), None) or bpy.data.actions.get(name)
+        if action is None:
+            known = ", ".join(one.name for one in fitting) or "none"
+            raise ClipError(f"There is no action {name!r}; there are: {known}", "Name one of them")
+        found.append(action)
+    return found or fitting
+
+
 def source_skeleton(source: bpy.types.Object) -> tuple[Skeleton, Place]:
     """An armature's joints with the pose to align by as their rest pose, upright, and where the armature stands.
 
