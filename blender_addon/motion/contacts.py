@@ -10,7 +10,7 @@ from .animal import contact_points
 from .clip import BoolArray, Clip
 from .filters import derivative
 from .rotations import Array
-from .runs import runs
+from .runs import clean_runs
 from .skeleton import Skeleton
 
 #: Leg length (hip to knee to ankle) in metres for which the default thresholds hold.
@@ -85,20 +85,6 @@ def hysteresis(on: BoolArray, off: BoolArray) -> BoolArray:
     last = np.maximum.accumulate(np.where(event != 0, frame, -1), axis=0)
     state = np.take_along_axis(event, np.maximum(last, 0), axis=0)
     return np.asarray((last >= 0) & (state > 0))
-
-
-def clean_runs(states: BoolArray, shortest: int) -> BoolArray:
-    """Fill gaps, then remove spikes, of up to ``shortest`` frames, per column of ``states`` (frames, n).
-
-    What touches an end of the clip is not a gap or a spike: it may go on beyond.
-    """
-    states = np.array(states, dtype=bool)
-    for column in states.T:
-        for value in (False, True):
-            for first, last in runs(column, value):
-                if last - first <= shortest and first > 0 and last < len(column):
-                    column[first:last] = not value
-    return states
 
 
 def foot_points(clip: Clip) -> Array:

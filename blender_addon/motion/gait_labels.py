@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .clip import BoolArray, Clip
-from .contacts import clean_runs, on_uneven_ground
+from .contacts import on_uneven_ground
 from .dataset import ACTIONS
 from .filters import lowpass
-from .labels import heels_down, label_actions
+from .labels import feet_down, label_actions
 from .metrics_feet import ball_positions
 from .rotations import Array
-from .runs import runs
+from .runs import clean_runs, runs
 from .skeleton import Skeleton
 
 #: In the order of PFNN's gait inputs.
@@ -109,7 +109,7 @@ def crouching(clip: Clip) -> BoolArray:
 
 def feet_bearing(clip: Clip) -> BoolArray:
     """When each foot bears on the ground, level or not, with its ball or its heel (f, 2)."""
-    return clip.contacts | heels_down(clip, on_uneven_ground(clip))
+    return feet_down(clip, on_uneven_ground(clip))
 
 
 def jumps(clip: Clip) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from .contact_labels import CONTACT_POINTS, feet_of
 from .contacts import foot_points, with_contacts
 from .errors import Cancelled, ClipError
 from .filters import derivative, lowpass
-from .gait_analysis.body_feet import body_feet, feet_down
+from .gait_analysis.body_feet import body_feet, loaded_feet
 from .gait_analysis.classify import GAIT_LABELS, label_gaits
 from .gait_analysis.cycles import check_cycle
 from .gait_analysis.footfalls import contacts_of
@@ -160,7 +160,7 @@ def _of_four(clip: Clip) -> Found:
         # One stride has no other before it or after it to be told from: the cycle goes round.
         once = clip.cut(0, cycle.frames)
         row = np.arange(len(clip)) % cycle.frames
-        down = feet_down(body_feet(once), clip.fps, cyclic=True)[row]
+        down = loaded_feet(body_feet(once), clip.fps, cyclic=True)[row]
         gaits = np.full(len(clip), GAIT_LABELS.index(cycle.gait.label), np.int64)
         return Found(down, gaits, (f"It is one cycle of a {cycle.gait.name}", *cycle.notes))
     contacts = contacts_of(clip, feet)

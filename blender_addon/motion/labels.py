@@ -53,12 +53,12 @@ def label_actions(clip: Clip) -> npt.NDArray[np.int64]:
     return carried_over(labels, round(0.2 * clip.fps))
 
 
-def feet_down(clip: Clip) -> BoolArray:
-    """When each foot bears on the ground with its ball or its heel (frames, feet).
+def feet_down(clip: Clip, uneven: bool = False) -> BoolArray:
+    """When each foot bears on the ground with its ball or its heel (frames, feet); ``uneven`` as of `heels_down`.
 
     Contacts of the ball alone miss the heel, on which every step of a walk begins. Paws and hooves have none.
     """
-    return clip.contacts if clip.skeleton.four_legged else clip.contacts | heels_down(clip)
+    return clip.contacts if clip.skeleton.four_legged else clip.contacts | heels_down(clip, uneven)
 
 
 def heels_down(clip: Clip, uneven: bool = False) -> BoolArray:

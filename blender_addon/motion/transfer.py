@@ -11,7 +11,7 @@ from .clip import Clip
 from .contacts import REFERENCE_LEG, foot_points, standing_heights, with_contacts
 from .errors import RigError
 from .filters import derivative
-from .gait_analysis.body_feet import body_feet, feet_down
+from .gait_analysis.body_feet import body_feet, loaded_feet
 from .gait_analysis.footfalls import contacts_of
 from .levelling import Floor, find_floors, levelled
 from .planting import Planted, PlantSettings, plant_feet
@@ -106,7 +106,7 @@ def make_ready(clip: Clip, fps: float, level: str = "tilt", planted: bool = True
     if clip.skeleton.four_legged:
         # Keyed cycles slide: what feet do under the body tells when they stand.
         still = np.any(drift != 0.0)
-        clip = replace(clip, contacts=feet_down(body_feet(clip), clip.fps) if still else contacts_of(clip))
+        clip = replace(clip, contacts=loaded_feet(body_feet(clip), clip.fps) if still else contacts_of(clip))
     if not planted:
         return Ready(clip, None, height, factor, drift, tuple(notes))
     flat = replace(clip, skeleton=grounded_rest(flat_footed_rest(clip)))

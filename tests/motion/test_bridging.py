@@ -7,18 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blender_addon.motion.bridging import bridge, calm, minimum_jerk, per_stand, upper_envelope
-from blender_addon.motion.runs import runs
-
-
-@given(st.lists(st.booleans(), max_size=60))
-def test_runs_cover_exactly_the_true_frames(bits: list[bool]) -> None:
-    mask = np.array(bits, dtype=bool)
-    covered = np.zeros(len(mask), dtype=bool)
-    for first, last in runs(mask):
-        assert first < last and np.all(mask[first:last])
-        assert (first == 0 or not mask[first - 1]) and (last == len(mask) or not mask[last])
-        covered[first:last] = True
-    np.testing.assert_array_equal(covered, mask)
 
 
 def test_minimum_jerk_is_flat_at_both_ends() -> None:

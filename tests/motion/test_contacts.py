@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from blender_addon.motion.contacts import clean_runs, detect_contacts, flat_frames, hysteresis, with_contacts
+from blender_addon.motion.contacts import detect_contacts, flat_frames, hysteresis, with_contacts
 from blender_addon.motion.runs import runs
 from tests.synthetic import walk
 
@@ -45,17 +43,6 @@ def test_between_the_thresholds_the_state_is_kept() -> None:
     speed = np.array([0.1, 0.4, 0.45, 0.6, 0.4, 0.31, 0.2])
     state = hysteresis((speed < 0.3)[:, None], (speed > 0.5)[:, None])[:, 0]
     assert state.tolist() == [True, True, True, False, False, False, True]
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=40), st.integers(0, 5))
-def test_after_cleaning_no_inner_gap_is_short_and_nothing_long_is_lost(values: list[bool], shortest: int) -> None:
-    states = np.array(values)
-    cleaned = clean_runs(states[:, None], shortest)[:, 0]
-    for first, last in runs(cleaned):
-        assert last - first > shortest or first == 0 or last == len(states)
-    for first, last in runs(states):
-        if last - first > shortest:
-            assert cleaned[first:last].all()
 
 
 def test_a_standing_figure_stands_flat_on_both_feet() -> None:

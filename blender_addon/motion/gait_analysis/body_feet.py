@@ -8,11 +8,11 @@ import numpy as np
 
 from ..animal import contact_points
 from ..clip import BoolArray, Clip
-from ..contacts import clean_runs
 from ..errors import ClipError
 from ..filters import derivative
 from ..root_track import root_track
 from ..rotations import Array
+from ..runs import clean_runs
 
 #: A foot bears when it is lower than this share of its lift, and does not move ahead under the body.
 LOW = 0.2
@@ -76,7 +76,7 @@ def harmonic_phases(feet: BodyFeet) -> Array:
     return np.asarray((-np.angle(-height - 1j * ahead) / (2.0 * np.pi)) % 1.0 % 1.0)
 
 
-def feet_down(feet: BodyFeet, fps: float, *, cyclic: bool = False) -> BoolArray:
+def loaded_feet(feet: BodyFeet, fps: float, *, cyclic: bool = False) -> BoolArray:
     """When each foot bears the body (f, 4): it is low and does not move ahead under the body.
 
     Feet that leave and meet the ground softly are taken to bear for longer: 0.05 to 0.15 more duty than contacts say.

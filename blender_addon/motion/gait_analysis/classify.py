@@ -13,7 +13,7 @@ from .. import animal
 from ..clip import Clip
 from ..gait_names import GAITS
 from ..rotations import Array
-from ..runs import runs
+from ..runs import given_to_longer, runs
 from .body_feet import body_feet
 from .footfalls import analyse, contacts_of, standing
 from .stride import Stride
@@ -129,20 +129,7 @@ def label_gaits(clip: Clip, shoulder_height: float | None = None, shortest: floa
     labels[halts] = GAIT_LABELS.index("stand")
     for first, last in runs(halts, False):
         labels[first:last] = _filled(labels[first:last])
-    return without_short(labels, round(shortest * clip.fps))
-
-
-def without_short(labels: npt.NDArray[np.int64], shortest: int) -> npt.NDArray[np.int64]:
-    """Labels (f,) whose runs shorter than ``shortest`` frames took their longer neighbour's, shortest run first."""
-    labels = np.array(labels, dtype=np.int64)
-    while True:
-        edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [len(labels)]])
-        sizes = np.diff(edges)
-        if len(sizes) < 2 or sizes.min() >= shortest:
-            return labels
-        k = int(np.argmin(sizes))
-        before, after = (int(sizes[k - 1]) if k else -1), (int(sizes[k + 1]) if k + 1 < len(sizes) else -1)
-        labels[edges[k] : edges[k + 1]] = labels[edges[k] - 1] if before >= after else labels[edges[k + 1]]
+    return given_to_longer(labels, round(shortest * clip.fps))
 
 
 def _filled(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ from ..clip import Clip
 from ..errors import ClipError
 from ..rotations import Array
 from ..runs import runs
-from .body_feet import BodyFeet, feet_down, feet_under, treadmill_speed
+from .body_feet import BodyFeet, feet_under, loaded_feet, treadmill_speed
 from .classify import Gait, classify
 from .footfalls import SENSIBLE, Footfalls, analyse_cycle
 from .seam import Seam, find_seam
@@ -196,7 +196,7 @@ def in_place(clip: Clip) -> Clip:
 
 def slide_of(feet: BodyFeet, fps: float) -> float:
     """How far feet stray in a stance from planted ones at the cycle's mean speed, mean over the legs, metres."""
-    down = feet_down(feet, fps, cyclic=True)
+    down = loaded_feet(feet, fps, cyclic=True)
     speed = treadmill_speed(feet, down, fps, cyclic=True)
     frames = len(down)
     strays = []

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..animal import LEGS
 from ..clip import BoolArray, Clip
-from ..contacts import clean_runs
 from ..errors import ClipError
 from ..rotations import Array
-from ..runs import runs
-from .body_feet import BodyFeet, body_feet, feet_down, harmonic_phases, treadmill_speed
+from ..runs import clean_runs, runs
+from .body_feet import BodyFeet, body_feet, harmonic_phases, loaded_feet, treadmill_speed
 from .stride import Stride, mean_stride
 
 #: Strides shorter or longer than this are none, seconds.
@@ -109,7 +108,7 @@ def analyse_cycle(feet: BodyFeet, fps: float, *, root: Array | None = None) -> F
     frames = len(feet.height)
     phases = harmonic_phases(feet)
     lags = (phases - phases[0]) % 1.0 % 1.0
-    down = feet_down(feet, fps, cyclic=True)
+    down = loaded_feet(feet, fps, cyclic=True)
     first = float(phases[0] * frames)
     length, turn, in_place = _travel(root, feet, down, first, first + frames, fps, cyclic=True)
     return Footfalls((Stride(first, first + frames, fps, down.mean(axis=0), lags, length, turn, in_place),))
@@ -137,11 +136,11 @@ def strides(clip: Clip) -> tuple[Stride, ...]:
 
 
 def contacts_of(clip: Clip, feet: BodyFeet | None = None) -> BoolArray:
-    """The clip's contacts (f, 4) where they can be believed, else `feet_down`."""
+    """The clip's contacts (f, 4) where they can be believed, else `loaded_feet`."""
     share = clip.contacts.mean(axis=0)
     if clip.contacts.shape[1] == len(LEGS) and np.all(share > 0.1):
         return clip.contacts
-    return feet_down(feet or body_feet(clip), clip.fps)
+    return loaded_feet(feet or body_feet(clip), clip.fps)
 
 
 def standing(contacts: BoolArray, fps: float) -> BoolArray:

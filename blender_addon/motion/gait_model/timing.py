@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..animal import LEGS
 from ..gait_names import GAITS
 from ..rotations import Array
+from ..runs import carried_over
 from ..speed_profile import smoothed
 from .course import Course, dilated
 from .settings import GaitSettings
@@ -89,7 +90,7 @@ def timing_of(
     gait = gaits_along(course.speed, asked, asking, height, table)
     weights = _weights(gait, course)
     frequency = _frequency(course, rate_of, weights, runs, height)
-    gait = _without_short(gait, np.cumsum(frequency) / course.fps)
+    gait = carried_over(gait, _SHORTEST, clock=np.cumsum(frequency) / course.fps)
     weights = _weights(gait, course)
     frequency = _frequency(course, rate_of, weights, runs, height)
     frequency = frequency * _variation(np.cumsum(frequency) / course.fps, settings.variation, rng)
@@ -161,16 +162,6 @@ def _walk_rates(height: float) -> tuple[Array, Array]:
     """Speeds, m/s, and how often a walking animal steps at them."""
     speed = np.linspace(0.0, np.sqrt(0.5 * GRAVITY * height), 40)
     return speed, load_table()["walk"].frequency(speed, height)
-
-
-def _without_short(gait: IntArray, strides: Array) -> IntArray:
-    """Gaits (f,) without those that would last less than a stride: the one before goes on."""
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(gait)) + 1, [len(gait)]])
-    out = gait.copy()
-    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        if strides[last - 1] - strides[first] < _SHORTEST and first > 0:
-            out[first:last] = out[first - 1]
-    return out
 
 
 def _variation(strides: Array, amount: float, rng: np.random.Generator) -> Array:

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.gait_analysis.classify import (
-    FAMILIES,
-    GAIT_LABELS,
-    classify,
-    usual_length,
-    without_short,
-)  # fmt: skip
+from blender_addon.motion.gait_analysis.classify import FAMILIES, GAIT_LABELS, classify, usual_length
 from blender_addon.motion.gait_analysis.stride import Stride
 from tests.motion.made_footfalls import BOOK, mirrored_lags
 
@@ -95,14 +89,6 @@ def test_stepping_in_place_is_standing() -> None:
     assert found.name == found.label == "stand"
     assert "turns on the spot" in found.notes[0]
     assert classify(Stride(0.0, 60.0, 60.0, np.full(4, 0.99), lags, 0.0)).name == "stand"
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=80), st.integers(1, 12))
-def test_short_runs_are_taken_by_their_neighbours(labels: list[int], shortest: int) -> None:
-    found = without_short(np.array(labels), shortest)
-    edges = np.concatenate([[0], np.flatnonzero(np.diff(found)) + 1, [len(found)]])
-    assert len(edges) == 2 or np.diff(edges).min() >= shortest
-    assert set(found) <= set(labels)
 
 
 def test_labels_are_the_words_of_schedules() -> None:
