@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .animal import contact_points
 from .clip import Clip
 from .gait_model.body import Body
-from .gait_model.course import Course
+from .gait_model.padded_root import PaddedRoot
 from .gait_model.perform import perform_body, table_for
 from .gait_model.settings import GaitSettings
 from .gait_model.table import gait_for_speed
@@ -302,7 +302,7 @@ def performer(
     table = table_for(body, settings)
 
     def perform(plan: Plan, phase: float) -> tuple[Clip, Array]:
-        course = Course.of(plan, body)
+        course = PaddedRoot.of(plan, body)
         asking = np.pad(plan.action, course.pad, mode="edge")
         inner = slice(course.pad, course.pad + len(plan))
         zero = replace(settings, start_phase=0.0)

@@ -58,7 +58,7 @@ class Track:
     Attributes:
         values: (frames, components).
         metres, radians: how far an error of 1 in the values moves and turns any joint.
-        moves: (joints,) the joints that it moves by itself: those on ahead make up for it, see `Body.wanted`.
+        moves: (joints,) the joints that it moves by itself: those on ahead make up for it, see `Moved.wanted`.
         reaches: (joints,) the joints that would move if nothing made up for it.
         fixed: its keys, where they are already chosen.
     """
@@ -92,7 +92,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Moved:
     """What the tracks move.
 
     Attributes:
@@ -132,7 +132,7 @@ class Reduced:
 
 
 def reduce_keys(
-    tracks: Sequence[Track], body: Body, corners: Sequence[int] = (), tolerance: Tolerance | None = None
+    tracks: Sequence[Track], body: Moved, corners: Sequence[int] = (), tolerance: Tolerance | None = None
 ) -> Reduced:
     """The fewest keys that this method finds within a tolerance.
 
@@ -162,7 +162,7 @@ def reduce_keys(
     return Reduced(curves, found.metres, found.degrees, found.planted, notes)
 
 
-def _make(fits: Sequence[_Fit], body: Body) -> None:
+def _make(fits: Sequence[_Fit], body: Moved) -> None:
     """Keys for all tracks, in order: those that carry before those that are carried."""
     done: list[Array] = []
     for number, fit in enumerate(fits):
@@ -187,7 +187,7 @@ class _Errors:
     planted: float
 
 
-def _errors(body: Body, wanted: tuple[Array, Array], fits: Sequence[_Fit], tolerance: Tolerance) -> _Errors:
+def _errors(body: Moved, wanted: tuple[Array, Array], fits: Sequence[_Fit], tolerance: Tolerance) -> _Errors:
     places, turns = body.pose([fit.dense for fit in fits])
     away = np.linalg.norm(places - wanted[0], axis=-1)
     # The chord between unit quaternions, up to sign: much quicker than the angle and as good for small ones.

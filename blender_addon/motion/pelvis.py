@@ -44,7 +44,7 @@ _STRAIGHT = 0.06
 
 
 @dataclass(frozen=True)
-class Leg:
+class SourceLeg:
     """The source's leg: hip, knee and ankle positions (f, 3), its full and its own length (f,), metres."""
 
     hip: Array
@@ -54,7 +54,7 @@ class Leg:
     own: Array
 
     @classmethod
-    def of(cls, positions: Array, motion: FootMotion) -> Leg:
+    def of(cls, positions: Array, motion: FootMotion) -> SourceLeg:
         """Read a leg from world positions (f, b, 3)."""
         foot = motion.shape.foot
         hip, knee, ankle = (positions[:, j] for j in (foot.hip, foot.knee, foot.ankle))
@@ -96,7 +96,7 @@ def ankle_of(motion: FootMotion, target: FootTarget) -> Array:
 
 
 def roll_heel(
-    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: Leg, raised: Array, fps: float
+    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: SourceLeg, raised: Array, fps: float
 ) -> FootTarget:
     """Raise the heel of a foot behind the body, about its ball, where the leg is asked to be longer than it was.
 
@@ -149,7 +149,7 @@ def ease_ankle(
 
 
 def pelvis_drop(
-    motions: Sequence[FootMotion], targets: Sequence[FootTarget], legs: Sequence[Leg], raised: Array, fps: float,
+    motions: Sequence[FootMotion], targets: Sequence[FootTarget], legs: Sequence[SourceLeg], raised: Array, fps: float,
     share: float,
 ) -> Array:  # fmt: skip
     """How far the hips must come down (f,) so that no leg is stretched beyond its limit; smooth in time.
@@ -168,7 +168,7 @@ def pelvis_drop(
     return upper_envelope(need, fps, _DROP_WINDOW)
 
 
-def draw_in_swing(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, share: float) -> FootTarget:
+def draw_in_swing(motion: FootMotion, target: FootTarget, leg: SourceLeg, raised: Array, share: float) -> FootTarget:
     """Draw a swinging foot towards the hip where even the lowered pelvis lets the leg not reach that far."""
     reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
     distance = np.linalg.norm(reach, axis=1)
@@ -194,7 +194,7 @@ class _Knee:
     lower: Array
 
     @classmethod
-    def of(cls, motion: FootMotion, target: FootTarget, leg: Leg, raised: Array) -> _Knee:
+    def of(cls, motion: FootMotion, target: FootTarget, leg: SourceLeg, raised: Array) -> _Knee:
         """With the hips moved up by ``raised`` (f,), metres."""
         reach = ankle_of(motion, target) - leg.hip - raised[:, None] * UP
         upper = np.linalg.norm(leg.knee - leg.hip, axis=1)
@@ -218,7 +218,7 @@ class _Knee:
 
 
 def push_off(
-    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: Leg, raised: Array, fps: float
+    motion: FootMotion, target: FootTarget, falls: Footfalls, leg: SourceLeg, raised: Array, fps: float
 ) -> FootTarget:
     """Let a heel rise early, about its ball, where the knee would jerk as the foot leaves the ground.
 
@@ -246,7 +246,7 @@ def push_off(
     return _lift_heel(target, left, _MAX_ROLL * np.tanh(angle / _MAX_ROLL), falls, fps)
 
 
-def calm_knee(motion: FootMotion, target: FootTarget, leg: Leg, raised: Array, fps: float) -> FootTarget:
+def calm_knee(motion: FootMotion, target: FootTarget, leg: SourceLeg, raised: Array, fps: float) -> FootTarget:
     """Let a swinging foot give way along its leg where its knee would jerk.
 
     Near full stretch a few millimetres of the foot's way are many degrees of the knee: a leg that reaches down a

@@ -16,7 +16,7 @@ from .footfalls import Footfalls, find_footfalls
 from .foothold import Foothold, find_footholds
 from .ik import knee_hinge, solve_leg
 from .pelvis import (
-    Leg,
+    SourceLeg,
     ankle_of,
     body_ground,
     calm_knee,
@@ -76,7 +76,7 @@ def plant_feet(
                for m, fall, own in zip(motions, falls, stood, strict=True)]  # fmt: skip
     below = [None if made_on is None else replace(hold, heights=made_on.height(hold.spots)) for hold in holds]
     ground = body_ground(falls, holds, len(clip), clip.fps, settings.pelvis_cutoff, below)
-    legs = [Leg.of(clip.world[0], motion) for motion in motions]
+    legs = [SourceLeg.of(clip.world[0], motion) for motion in motions]
     targets = []
     for motion, fall, hold, leg, own in zip(motions, falls, holds, legs, stood, strict=True):
         target = aim_foot(motion, fall, hold, terrain, clip.fps, settings.max_twist, own)
@@ -107,7 +107,7 @@ def _stood(motion: FootMotion, fall: Footfalls, made_on: Terrain) -> Foothold:
 
 
 def _eased(
-    clip: Clip, motion: FootMotion, target: FootTarget, fall: Footfalls, leg: Leg, hinge: Array, raised: Array
+    clip: Clip, motion: FootMotion, target: FootTarget, fall: Footfalls, leg: SourceLeg, hinge: Array, raised: Array
 ) -> FootTarget:
     """The heel raised where the shin would lean too far over a standing foot."""
     own = (leg.knee - leg.ankle) / np.linalg.norm(leg.knee - leg.ankle, axis=1, keepdims=True)
@@ -128,7 +128,7 @@ def _resized(planted: Planted, clip: Clip, size: float) -> Planted:
 
 def _solve(
     clip: Clip, terrain: Terrain, motions: Sequence[FootMotion], targets: Sequence[FootTarget],
-    falls: Sequence[Footfalls], legs: Sequence[Leg], hinges: Sequence[Array], raised: Array, drop: Array,
+    falls: Sequence[Footfalls], legs: Sequence[SourceLeg], hinges: Sequence[Array], raised: Array, drop: Array,
     settings: PlantSettings,
 ) -> Planted:  # fmt: skip
     """Move the hips by ``raised`` (f,) and bring both legs to their targets."""

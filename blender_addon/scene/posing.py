@@ -9,7 +9,7 @@ import numpy as np
 
 from ..motion import rotations as rot
 from ..motion.ik import two_bones
-from ..motion.key_reduction import Body, Track
+from ..motion.key_reduction import Moved, Track
 from ..motion.rotations import Array
 from .channels import Channel, ObjectBase, quaternions_of, rotation_near
 from .ik_channels import IkRig, Move
@@ -203,7 +203,7 @@ def in_order(rig: Rig, channels: Sequence[Channel]) -> list[int]:
 
 def body_of(
     rig: Rig, channels: Sequence[Channel], planted: Array, base: ObjectBase | None = None, ik: IkRig | None = None
-) -> tuple[list[Track], Body]:
+) -> tuple[list[Track], Moved]:
     """Channels as what `motion.key_reduction.reduce_keys` wants.
 
     Args:
@@ -221,7 +221,7 @@ def body_of(
     standing = np.zeros((len(planted), count), dtype=bool)
     for side, foot in enumerate(rig.skeleton.feet):
         standing[:, [foot.ankle, foot.toe]] = planted[:, side : side + 1]
-    body = Body(pose, turns, standing, pose.wanted)
+    body = Moved(pose, turns, standing, pose.wanted)
     return _tracks(pose, body), body
 
 
@@ -243,7 +243,7 @@ def _near(pose: Poser, channel: Channel) -> tuple[Array, Array]:
     return (near if near.any() else through), near | through
 
 
-def _tracks(pose: Poser, body: Body) -> list[Track]:
+def _tracks(pose: Poser, body: Moved) -> list[Track]:
     """What each channel moves and how far, found by trying each of its components at some frames, all in one go."""
     dense = [channel.values for channel in pose.channels]
     frames = np.unique(np.linspace(0, len(dense[0]) - 1, _SAMPLES).round().astype(int))

@@ -22,7 +22,7 @@ from .mann_control import Blend, blended, trail_of
 from .mann_features import (
     POSE_BLOCKS,
     TRAJECTORY_BLOCKS,
-    Body,
+    ForwardKinematics,
     input_layout,
     output_layout,
     pose_columns,
@@ -99,7 +99,7 @@ class Mann:
         self._starts, self._contacts = starts.astype(np.float64), contacts.astype(np.float64)
         self._inputs = input_layout(len(skeleton), len(actions))
         self._outputs = output_layout(len(skeleton), len(skeleton.feet))
-        self._body = Body(skeleton)
+        self._body = ForwardKinematics(skeleton)
         self._fastest_foot = FASTEST_FOOT * float(np.sqrt(skeleton.leg_length))
         self._shares = self.settings.blend.shares
 

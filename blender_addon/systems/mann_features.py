@@ -107,7 +107,7 @@ def clip_frames(clip: Clip, labels: npt.NDArray[np.int64], actions: int) -> Mann
     return MannFrames(inputs, poses.root_step * clip.fps, poses.contacts)
 
 
-class Body:
+class ForwardKinematics:
     """Positions of all joints from rotations in root space, without a loop over joints, for one skeleton.
 
     Args:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blender_addon.motion import rotations as rot
-from blender_addon.motion.key_reduction import Body, Curve, Tolerance, Track, reduce_keys
+from blender_addon.motion.key_reduction import Curve, Moved, Tolerance, Track, reduce_keys
 
 
 def sliders(values, planted=None):
@@ -21,7 +21,7 @@ def sliders(values, planted=None):
 
     standing = np.zeros((len(values[0]), count), bool) if planted is None else planted
     tracks = [Track(v, 1.0, 0.0, np.arange(count) == k, np.arange(count) == k) for k, v in enumerate(values)]
-    return tracks, Body(pose, np.ones(count, bool), standing)
+    return tracks, Moved(pose, np.ones(count, bool), standing)
 
 
 def arm(angles, lengths):
@@ -43,7 +43,7 @@ def arm(angles, lengths):
         Track(v, 2.0 * sum(lengths[k:]), 2.0, np.arange(count) >= k, np.arange(count) >= k)
         for k, v in enumerate(values)
     ]
-    return tracks, Body(pose, np.ones(count, bool), np.zeros((len(angles[0]), count), bool))
+    return tracks, Moved(pose, np.ones(count, bool), np.zeros((len(angles[0]), count), bool))
 
 
 def wave(frames=600, seed=0, parts=4):

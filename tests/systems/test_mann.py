@@ -10,7 +10,7 @@ from blender_addon.systems.mann import FASTEST_FOOT, Mann, MannSettings
 from blender_addon.systems.mann_control import Blend, blended, trail_of
 from blender_addon.systems.mann_features import (
     POSE_BLOCKS,
-    Body,
+    ForwardKinematics,
     clip_frames,
     gating_columns,
     input_layout,
@@ -57,7 +57,7 @@ def test_joints_without_a_loop_are_where_kinematics_put_them(seed):
     rotations = rot.normalize(rng.normal(size=(2, len(skeleton), 4)))
     hips = rng.normal(size=(2, 3))
     places, turns = skeleton.fk(hips, rotations)
-    body = Body(skeleton)
+    body = ForwardKinematics(skeleton)
     axes = body.axes(rot.to_6d(turns).reshape(2, -1))
     assert np.allclose(body.positions(hips, axes), places, atol=1e-9)
     assert np.allclose(rot.angle_between(rotations_of(axes), turns), 0.0, atol=1e-6)
@@ -68,7 +68,7 @@ def test_joints_without_a_loop_are_where_kinematics_put_them(seed):
 def test_predicted_axes_become_the_same_rotations_as_by_gram_schmidt(seed):
     skeleton = animal("fox")
     raw = np.random.default_rng(seed).normal(size=(3, 6 * len(skeleton)))
-    axes = Body(skeleton).axes(raw)
+    axes = ForwardKinematics(skeleton).axes(raw)
     assert np.allclose(axes @ np.swapaxes(axes, -1, -2), np.eye(3), atol=1e-9)
     expected = rot.from_6d(raw.reshape(3, -1, 6))
     assert np.allclose(np.abs(np.sum(rotations_of(axes) * expected, axis=-1)), 1.0, atol=1e-6)

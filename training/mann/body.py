@@ -10,14 +10,14 @@ from blender_addon.systems import mann_features
 
 
 class TorchBody:
-    """Counterpart of `mann_features.Body`, with gradients; a test holds the two together.
+    """Counterpart of `mann_features.ForwardKinematics`, with gradients; a test holds the two together.
 
     Args:
         skeleton: whose offsets and feet hold.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
-        body = mann_features.Body(skeleton)
+        body = mann_features.ForwardKinematics(skeleton)
         self.joints = body.joints
         self._parents = torch.from_numpy(body.parents)
         self._offsets = torch.from_numpy(body.offsets).float()[None, :, :, None]

@@ -12,7 +12,7 @@ from ..animal import LEGS
 from ..bridging import minimum_jerk
 from ..rotations import Array
 from .body import Body
-from .course import Course
+from .padded_root import PaddedRoot
 from .settings import GaitSettings
 from .table import BODY
 from .timing import Swing, Timing
@@ -64,7 +64,7 @@ class FootPaths:
     contact: npt.NDArray[np.bool_]
 
 
-def foot_paths(course: Course, timing: Timing, body: Body, numbers: Array, settings: GaitSettings) -> FootPaths:
+def foot_paths(course: PaddedRoot, timing: Timing, body: Body, numbers: Array, settings: GaitSettings) -> FootPaths:
     """The feet along a course.
 
     Args:
@@ -111,7 +111,7 @@ def _last_held(held: npt.NDArray[np.bool_], event: float, room: float, way: int)
     return moved
 
 
-def _neutral(course: Course, timing: Timing, body: Body, numbers: Array) -> tuple[Array, Array]:
+def _neutral(course: PaddedRoot, timing: Timing, body: Body, numbers: Array) -> tuple[Array, Array]:
     """Where each foot would stand under its girdle (f, 4, 2) and its girdle's yaw (f, 4)."""
     pelvis, pelvis_yaw, chest, chest_yaw = course.girdles(body.trunk_length)
     narrow = numbers[:, BODY.index("width")]
@@ -143,7 +143,7 @@ def _at(track: Array, frame: float) -> Array:
 
 
 def _spots(
-    swings: tuple[Swing, ...], place: Array, facing: Array, course: Course, body: Body
+    swings: tuple[Swing, ...], place: Array, facing: Array, course: PaddedRoot, body: Body
 ) -> tuple[list[Swing], list[Array]]:
     """The swings that are made, and the stance spots (x, y, yaw) before, between and after them."""
     track = np.concatenate([place, facing[:, None]], axis=1)

@@ -14,8 +14,8 @@ from ..limb_ik import Hinges, greatest_reach, solve_chain
 from ..rotations import Array
 from ..speed_profile import smoothed
 from .body import Body, pitch
-from .course import Course, dilated
 from .footholds import FootPaths
+from .padded_root import PaddedRoot, dilated
 from .trunk import Trunk
 
 #: Bodies are carried so low that no standing leg is stretched beyond this share of its greatest reach.
@@ -38,7 +38,7 @@ _LOWERED_OVER = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class HangingLeg:
     """One leg as the solver takes it, its blade turned: points (f, n + 1, 3), turns (f, 4), reach (f,) in metres."""
 
     limb: Limb
@@ -53,7 +53,7 @@ class Leg:
     bent: Array | None
 
 
-def legs_of(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> tuple[Leg, ...]:
+def legs_of(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> tuple[HangingLeg, ...]:
     """The four legs as they hang under a trunk.
 
     Args:
@@ -65,13 +65,13 @@ def legs_of(body: Body, trunk: Trunk, feet: FootPaths, steeper: Array) -> tuple[
     return tuple(_leg(body, trunk, feet, leg, slice(None), steeper) for leg in range(len(body.limbs)))
 
 
-def stretched(legs: Sequence[Leg], feet: FootPaths) -> npt.NDArray[np.bool_]:
+def stretched(legs: Sequence[HangingLeg], feet: FootPaths) -> npt.NDArray[np.bool_]:
     """Frames (f, 4) of contact in which a leg does not reach its foot's place."""
     far = [np.linalg.norm(leg.target - leg.points[:, 0], axis=1) > _REACHED * leg.reach for leg in legs]
     return feet.contact & np.stack(far, axis=1)
 
 
-def solve_legs(legs: Sequence[Leg], trunk: Trunk, feet: FootPaths) -> Array:
+def solve_legs(legs: Sequence[HangingLeg], trunk: Trunk, feet: FootPaths) -> Array:
     """World turns away from rest (f, b, 4) of all joints, the legs' solved; what is asked too far is not reached."""
     turns = np.array(trunk.turns)
     for number, part in enumerate(legs):
@@ -88,7 +88,7 @@ def solve_legs(legs: Sequence[Leg], trunk: Trunk, feet: FootPaths) -> Array:
     return turns
 
 
-def lowered(body: Body, course: Course, trunk: Trunk, feet: FootPaths) -> tuple[Array, Array, Array]:
+def lowered(body: Body, course: PaddedRoot, trunk: Trunk, feet: FootPaths) -> tuple[Array, Array, Array]:
     """How much lower the hind and the fore quarters must be carried (f,), metres, for standing legs to reach.
 
     And how much steeper the shoulder blades are set (f,), radians, which spares the fore quarters part of that.
@@ -125,7 +125,7 @@ def _telling(contact: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
 
 def _leg(
     body: Body, trunk: Trunk, feet: FootPaths, leg: int, rows: slice | npt.NDArray[np.int64], steeper: Array
-) -> Leg:
+) -> HangingLeg:
     """A leg at some of the frames."""
     limb = body.limbs[leg]
     foot = limb.foot
@@ -155,7 +155,7 @@ def _leg(
         fold = 0.0 if trunk.keyed else _CARPUS_FOLD
         points, hinges, bent = _carpus_bent(points, hinges, fold * feet.curl[rows, leg])
     reach = greatest_reach(points, hinges)
-    return Leg(limb, joints, points, hinges, target, blade, heading, paw, reach, bent)
+    return HangingLeg(limb, joints, points, hinges, target, blade, heading, paw, reach, bent)
 
 
 def _carpus_bent(points: Array, hinges: Hinges, angle: Array) -> tuple[Array, Hinges, Array]:
@@ -180,7 +180,7 @@ def _blade_turn(points: Array, target: Array, across: Array, steeper: Array) -> 
     return rot.from_axis_angle(across, steeper + _MOST_BLADE * np.tanh(_BLADE * angle / _MOST_BLADE))
 
 
-def _held(part: Leg, air: Array) -> Array:
+def _held(part: HangingLeg, air: Array) -> Array:
     """The leg's target (f, 3), drawn nearer to its top in the air where it would be stretched."""
     line = part.target - part.points[:, 0]
     wished = np.linalg.norm(line, axis=1)

@@ -15,9 +15,9 @@ from ..skeleton import Skeleton
 from .actions.leap import Leaps
 from .actions.rest import settle
 from .body import Body
-from .course import Course
 from .footholds import foot_paths, giving_way
 from .legs import legs_of, lowered, solve_legs, stretched
+from .padded_root import PaddedRoot
 from .settings import GaitSettings
 from .shape import PoseShape, ShapeMotion, motion_of
 from .table import BODY, GaitTable, build_of, load_table
@@ -43,8 +43,8 @@ def perform(skeleton: Skeleton, plan: Plan, settings: GaitSettings | None = None
 
 
 def perform_body(body: Body, plan: Plan, settings: GaitSettings, pad: int | None = None) -> Clip:
-    """`perform` for a skeleton read before; ``pad``: see `Course.of`."""
-    course = Course.of(plan, body, pad)
+    """`perform` for a skeleton read before; ``pad``: see `PaddedRoot.of`."""
+    course = PaddedRoot.of(plan, body, pad)
     table = table_for(body, settings)
     asked = [settings.gait if settings.gait and name in ("auto", "stand") else name for name in plan.actions]
     asking = np.pad(plan.action, course.pad, mode="edge")

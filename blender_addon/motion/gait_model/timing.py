@@ -13,7 +13,7 @@ from ..gait_names import GAITS
 from ..rotations import Array
 from ..runs import carried_over
 from ..speed_profile import smoothed
-from .course import Course, dilated
+from .padded_root import PaddedRoot, dilated
 from .settings import GaitSettings
 from .table import GRAVITY, GaitTable, gaits_along, load_table
 
@@ -72,7 +72,7 @@ class Timing:
 
 
 def timing_of(
-    course: Course, asked: Sequence[str], asking: IntArray, height: float, table: GaitTable, settings: GaitSettings
+    course: PaddedRoot, asked: Sequence[str], asking: IntArray, height: float, table: GaitTable, settings: GaitSettings
 ) -> Timing:
     """The gait along a course.
 
@@ -119,7 +119,7 @@ def _slow_rate(height: float) -> float:
     return _SLOW_STEPS * float(np.sqrt(GRAVITY / height))
 
 
-def _runs(course: Course, height: float) -> list[_Run]:
+def _runs(course: PaddedRoot, height: float) -> list[_Run]:
     """Stretches of movement; short stands between two are stepped through."""
     moves = course.pace > course.moving_from
     edges = np.flatnonzero(np.diff(np.concatenate([[False], moves, [False]]).astype(int)))
@@ -134,7 +134,7 @@ def _runs(course: Course, height: float) -> list[_Run]:
     return found
 
 
-def _weights(gait: IntArray, course: Course) -> Array:
+def _weights(gait: IntArray, course: PaddedRoot) -> Array:
     """Weights (f, gaits) of the gaits, going over smoothly."""
     half = 0.35 * float(np.sqrt(course.scale))
     shares = np.zeros((len(gait), len(GAITS)))
@@ -143,7 +143,7 @@ def _weights(gait: IntArray, course: Course) -> Array:
     return shares
 
 
-def _frequency(course: Course, rate_of: Array, weights: Array, runs: list[_Run], height: float) -> Array:
+def _frequency(course: PaddedRoot, rate_of: Array, weights: Array, runs: list[_Run], height: float) -> Array:
     """Strides a second (f,); 0 while standing."""
     rate = np.sum(rate_of * weights, axis=1)
     reach = max(int(_AROUND * np.sqrt(course.scale) * course.fps), 1)
@@ -172,7 +172,7 @@ def _variation(strides: Array, amount: float, rng: np.random.Generator) -> Array
 
 
 def _lags(
-    gait: IntArray, course: Course, table: GaitTable, settings: GaitSettings, rng: np.random.Generator
+    gait: IntArray, course: PaddedRoot, table: GaitTable, settings: GaitSettings, rng: np.random.Generator
 ) -> Array:
     """Lags (f, 4) without jumps of whole strides, all four shifted alike so that no foot has to hurry much."""
     edges = np.concatenate([[0], np.flatnonzero(np.diff(gait)) + 1, [len(gait)]])
@@ -231,7 +231,7 @@ def _blended(values: Array, strides: Array) -> Array:
     return found
 
 
-def _moving(course: Course, runs: list[_Run]) -> Array:
+def _moving(course: PaddedRoot, runs: list[_Run]) -> Array:
     """Weight of moving (f,): fades in and out within the runs."""
     steps = np.zeros(len(course))
     for run in runs:
@@ -240,7 +240,7 @@ def _moving(course: Course, runs: list[_Run]) -> Array:
 
 
 def _events(
-    phase: Array, duty: Array, runs: list[_Run], course: Course, settings: GaitSettings, rng: np.random.Generator,
+    phase: Array, duty: Array, runs: list[_Run], course: PaddedRoot, settings: GaitSettings, rng: np.random.Generator,
     frequency: Array,
 ) -> tuple[Array, tuple[tuple[Swing, ...], ...]]:
     """The phases with those of every start set right, and all swings of the four legs."""

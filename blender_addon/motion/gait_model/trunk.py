@@ -10,8 +10,8 @@ from .. import rotations as rot
 from ..rotations import Array
 from ..speed_profile import smoothed
 from .body import Body, pitch, roll
-from .course import Course
 from .followers import follow, glances, slow_noise
+from .padded_root import PaddedRoot
 from .settings import GaitSettings
 from .shape import CHANNELS, ShapeMotion, leg_joints
 from .table import BODY
@@ -77,7 +77,7 @@ class Girdles:
 
 
 def girdles_of(
-    course: Course, timing: Timing, body: Body, numbers: Array, settings: GaitSettings, shape: ShapeMotion | None
+    course: PaddedRoot, timing: Timing, body: Body, numbers: Array, settings: GaitSettings, shape: ShapeMotion | None
 ) -> Girdles:
     """The girdles' motion from the legs' phases and the body's numbers (f, len(BODY)), or a shape's in its own gait."""
     value = {name: numbers[:, at] for at, name in enumerate(BODY)}
@@ -125,7 +125,7 @@ def girdles_of(
 
 
 def trunk_of(
-    course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings, shape: ShapeMotion | None,
+    course: PaddedRoot, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings, shape: ShapeMotion | None,
     *, whole: bool = True,
 ) -> Trunk:  # fmt: skip
     """The trunk's pose: its own shape first, then laid with the middles of hips and shoulders onto the course.
@@ -164,7 +164,7 @@ def trunk_of(
     return Trunk(hips, turns, _place(turns, hips, body), shape is not None)
 
 
-def _bend(course: Course, girdles: Girdles, joints: int) -> Array:
+def _bend(course: PaddedRoot, girdles: Girdles, joints: int) -> Array:
     """What each spine joint turns against the one before (f, 4)."""
     if joints == 0:
         return np.broadcast_to(rot.IDENTITY, (len(course), 4))
@@ -175,7 +175,7 @@ def _bend(course: Course, girdles: Girdles, joints: int) -> Array:
     return rot.exp(vector)
 
 
-def _laid(line: Array, course: Course, girdles: Girdles, body: Body) -> Array:
+def _laid(line: Array, course: PaddedRoot, girdles: Girdles, body: Body) -> Array:
     """The turn (f, 4) that brings the trunk's line from hips to shoulders onto the course, with its pitch and roll."""
     rest = body.chest - body.pelvis
     slope = np.arctan2(rest[2], float(np.linalg.norm(rest[:2])))
@@ -189,7 +189,7 @@ def _laid(line: Array, course: Course, girdles: Girdles, body: Body) -> Array:
 
 
 def _head(
-    turns: Array, course: Course, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings
+    turns: Array, course: PaddedRoot, timing: Timing, body: Body, girdles: Girdles, settings: GaitSettings
 ) -> None:
     """Neck and head: carriage, looking where the way goes, the trunk's pitch and roll held off; in place."""
     if body.head < 0:
@@ -226,7 +226,7 @@ def _head(
 
 
 def _tail(
-    turns: Array, hips: Array, course: Course, body: Body, girdles: Girdles, settings: GaitSettings
+    turns: Array, hips: Array, course: PaddedRoot, body: Body, girdles: Girdles, settings: GaitSettings
 ) -> None:
     """Each tail joint is a spring that follows the one before; in place."""
     if not body.tail:

@@ -22,7 +22,7 @@ _KNEE = 0.10
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class LegMeasures:
     """One leg's measures.
 
     Attributes:
@@ -44,7 +44,7 @@ class Leg:
         return folded((self.upper, self.lower), GIVES_FOLDED), 0.98 * (self.upper + self.lower)
 
     @classmethod
-    def of(cls, body: Body, leg: int) -> Leg:
+    def of(cls, body: Body, leg: int) -> LegMeasures:
         """Measure a leg. A fore leg of two bones ends where its wrist would be."""
         limb = body.limbs[leg]
         points = limb.points(body.positions[None], body.rotations[None])[0]
@@ -82,7 +82,7 @@ def lying(
         splay: how far the plane of the great bones is yawed outwards, radians, to the left.
         knee: the stifle is no higher than this, in shoulder heights: the plane tips outwards until it is.
     """
-    own = Leg.of(body, leg)
+    own = LegMeasures.of(body, leg)
     low = _LYING * body.height
     heights = _heights(own, _LYING_LOW * body.height)
     forward = np.array([np.sin(yaw), -np.cos(yaw), 0.0])
@@ -105,13 +105,13 @@ def lying(
 
 def hip_height(body: Body, leg: int, fold: float, lean: float) -> float:
     """How high a hind leg's top is over the ground when it lies folded, metres."""
-    own = Leg.of(body, leg)
+    own = LegMeasures.of(body, leg)
     return float(_heights(own, _LYING_LOW * body.height)[0] + folded((own.upper, own.lower), fold) * np.sin(lean))
 
 
 def shoulder_height(body: Body, leg: int, slope: float) -> float:
     """How high a fore leg's top is when its elbow lies and the upper arm slopes so (radians), metres."""
-    return float(_LYING * body.height + Leg.of(body, leg).upper * np.sin(slope))
+    return float(_LYING * body.height + LegMeasures.of(body, leg).upper * np.sin(slope))
 
 
 def put(
@@ -130,7 +130,7 @@ def put(
         share: how much of the normal is that of lying (f,): what remains is that of standing.
         air: how far from lift-off and touchdown the foot is (f,): there it is held back softly from being stretched.
     """
-    own = Leg.of(body, leg)
+    own = LegMeasures.of(body, leg)
     was = own.points(body, leg, before)
     ankle = end - sum((length * below[:, at] for at, length in enumerate(own.below)), np.zeros(3))
     top = posed.positions[:, own.joints[0]]
@@ -152,7 +152,7 @@ def put(
     return turns
 
 
-def _tipped(own: Leg, leg: int, top: Array, ankle: Array, across: Array, bounds: tuple[float, float]) -> Array:
+def _tipped(own: LegMeasures, leg: int, top: Array, ankle: Array, across: Array, bounds: tuple[float, float]) -> Array:
     """The normal (3,) of a hind leg's plane, tipped outwards about the line to the ankle until the stifle is low."""
     line = unit(ankle - top)
     outwards = -1.0 if leg == 0 else 1.0
@@ -166,7 +166,7 @@ def _tipped(own: Leg, leg: int, top: Array, ankle: Array, across: Array, bounds:
     return best
 
 
-def _heights(own: Leg, low: float) -> list[float]:
+def _heights(own: LegMeasures, low: float) -> list[float]:
     """Heights of the ankle and the joints below it when the foot lies flat, down to the end's."""
     count = len(own.below)
     return [own.end + (low - own.end) * (count - at) / max(count, 1) for at in range(count + 1)] if count else [own.end]

@@ -15,8 +15,8 @@ from ...runs import runs
 from ...schedule import JUMP
 from ...speed_profile import smoothed
 from ..body import Body
-from ..course import Course
 from ..footholds import FootPaths
+from ..padded_root import PaddedRoot
 from ..settings import GaitSettings
 from ..table import GRAVITY
 from ..timing import Swing, Timing
@@ -99,7 +99,7 @@ class Leap:
 class Leaps:
     """The leaps of a plan, and what they change of the gait model's steps on the way to a motion."""
 
-    def __init__(self, plan: Plan, course: Course, body: Body, settings: GaitSettings) -> None:
+    def __init__(self, plan: Plan, course: PaddedRoot, body: Body, settings: GaitSettings) -> None:
         self._course, self._body = course, body
         self._leaps = tuple(_leaps(plan, course, body, settings))
         self._rise, self._part = self._rises()
@@ -164,7 +164,7 @@ class Leaps:
         return found, part
 
 
-def _leaps(plan: Plan, course: Course, body: Body, settings: GaitSettings) -> list[Leap]:
+def _leaps(plan: Plan, course: PaddedRoot, body: Body, settings: GaitSettings) -> list[Leap]:
     if JUMP not in plan.actions:
         return []
     rng = np.random.default_rng([settings.seed, 7])

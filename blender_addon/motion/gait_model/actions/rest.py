@@ -17,7 +17,7 @@ from ..followers import slow_noise
 from ..settings import GaitSettings
 from .body_pose import Bend, Frames, bent, middles, tail_on_ground
 from .bones import swung
-from .folded import Leg, Lying, hip_height, lying, put, shoulder_height
+from .folded import LegMeasures, Lying, hip_height, lying, put, shoulder_height
 from .postures import Posture, blend, drawn
 from .windows import Clock, Rest, rests_of
 
@@ -214,7 +214,7 @@ class _Reach:
 
     @classmethod
     def of(cls, body: Body, leg: int, posed: Frames, below: Array) -> _Reach:
-        own = Leg.of(body, leg)
+        own = LegMeasures.of(body, leg)
         under = sum((length * below[:, at] for at, length in enumerate(own.below)), np.zeros_like(posed.hips))
         return cls(posed.positions[:, own.joints[0]], np.asarray(under), *own.reach, own.end, leg < 2)
 
@@ -259,7 +259,7 @@ class _Foot:
 
     @classmethod
     def of(cls, body: Body, leg: int, before: Frames, contact: BoolArray, clock: Clock, fps: float) -> _Foot:
-        own = Leg.of(body, leg)
+        own = LegMeasures.of(body, leg)
         points = own.points(body, leg, before)
         landed = int(np.argmax(contact)) if contact.any() else len(contact) - 1
         frames = np.arange(len(contact))

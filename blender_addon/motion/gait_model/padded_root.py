@@ -23,7 +23,7 @@ STANDING = 0.03
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class PaddedRoot:
     """The root over time, with ``pad`` frames before the plan's first and after its last.
 
     Attributes:
@@ -51,7 +51,7 @@ class Course:
         return len(self.root)
 
     @classmethod
-    def of(cls, plan: Plan, body: Body, pad: int | None = None) -> Course:
+    def of(cls, plan: Plan, body: Body, pad: int | None = None) -> PaddedRoot:
         """From a plan: its ends go on as they are, a standing one stands, a moving one keeps speed and curvature.
 
         Args:
