@@ -21,6 +21,7 @@ from blender_addon.systems.protocol import Wish  # noqa: E402
 from blender_addon.systems.starting_states import STARTS  # noqa: E402
 from blender_addon.systems.trajectory import PAST  # noqa: E402
 from tests.animal_motion import roam  # noqa: E402
+from tests.synthetic import walk  # noqa: E402
 from tests.wishes import wish  # noqa: E402
 from training.mann import export  # noqa: E402
 from training.mann.body import TorchBody  # noqa: E402
@@ -254,6 +255,14 @@ def test_frames_without_labels_move_or_do_what_their_clips_tags_say():
 def test_a_small_data_set_is_refused_with_the_seconds_missing(data):
     with pytest.raises(DatasetError, match="24 s are missing"):
         check_enough(data, mirrored=True)
+
+
+def test_two_legs_are_refused_with_what_is_for_them(tmp_path):
+    people = walk(8.0)
+    with pytest.raises(DatasetError, match="four legs") as caught:
+        MannRun(Dataset(people.skeleton, [people]), tmp_path / "p", SMALL, Limits(iterations=2), Watch()).train()
+    assert "pfnn" in caught.value.remedy and "lmm" in caught.value.remedy
+    assert not (tmp_path / "p").exists()
 
 
 def test_settings_are_checked(tmp_path):

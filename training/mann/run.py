@@ -63,7 +63,7 @@ class MannRun:
         """Train, write the pack and return its metrics.
 
         Raises:
-            DatasetError: too little motion, or a checkpoint of another training. Cancelled: asked to
+            DatasetError: too little motion, two legs, or a checkpoint of another training. Cancelled: asked to
             stop; checkpoints are left for ``resume``.
         """
         quick_products()
@@ -101,6 +101,11 @@ class MannRun:
 
     def _prepare(self, scaling: tuple[Tensor, Tensor] | None) -> tuple[MannData, MannData | None]:
         self.watch.reporter.message("stage", stage="data", message="assembling the data")
+        if not self.dataset.skeleton.four_legged:
+            raise DatasetError(
+                "A Mode-Adaptive Neural Network is for the gaits of four legs, this data set is of two",
+                "Train a Phase-Functioned Neural Network (pfnn) or Learned Motion Matching (lmm) on people",
+            )
         actions, labels = action_labels(self.dataset)
         held = np.array(self.dataset.held_out, dtype=np.bool_)
         longest = max((len(c) for c, kept in zip(self.dataset.clips, held, strict=True) if not kept), default=0)
