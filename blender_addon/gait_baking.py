@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .baking import BakeSettings, Progress, Solved
-from .gait_entry import AnyAnimal
+from .gait_entry import speeds_of, used_instead
 from .motion import rotations as rot
 from .motion.animal import shoulder_height
 from .motion.clip import Clip
@@ -15,9 +15,7 @@ from .motion.errors import Cancelled
 from .motion.gait_model.cycle import cycle_clip
 from .motion.gait_model.perform import perform
 from .motion.gait_model.settings import GaitSettings
-from .motion.gait_model.table import build_of, load_table
 from .motion.plan import Plan
-from .motion.schedule import AUTO
 from .motion.skeleton import Skeleton
 from .scene.in_place import channels, raised
 from .scene.reduction import reduce_channels
@@ -82,16 +80,10 @@ def solve(shot: Shot, asked: OnTheSpot, settings: BakeSettings, progress: Progre
 
 def covered(asked: OnTheSpot, skeleton: Skeleton) -> tuple[float, tuple[str, ...]]:
     """The nearest speed, m/s, that an animal of this size has in the gait, and words where it is another."""
-    low, high = AnyAnimal.speeds(skeleton)
-    if asked.gait != AUTO:
-        height = shoulder_height(skeleton)
-        slowest, high = load_table(build_of(height))[asked.gait].speeds(height)
-        low = max(low, slowest)
+    height = shoulder_height(skeleton)
+    low, high = speeds_of(asked.gait, height)
     speed = min(max(asked.speed, low), high)
-    if abs(speed - asked.speed) < 5e-3:
-        return speed, ()
-    what = "This animal goes" if asked.gait == AUTO else f"{asked.gait.capitalize()} is made"
-    return speed, (f"{what} at {low:.2f} to {high:.2f} m/s: {speed:.2f} m/s is used, not {asked.speed:.2f}",)
+    return speed, used_instead(asked.gait, asked.speed, speed, height)
 
 
 def straight(gait: str, speed: float, seconds: float) -> Plan:

@@ -14,6 +14,7 @@ from .motion.errors import RigError
 from .motion.gait_model.settings import GaitSettings
 from .motion.gait_model.table import build_of, load_table
 from .motion.gait_names import ANIMAL_ACTIONS
+from .motion.schedule import AUTO
 from .motion.skeleton import Skeleton
 from .systems.packs import PackInfo
 
@@ -53,9 +54,24 @@ class AnyAnimal:
     @staticmethod
     def speeds(skeleton: Skeleton) -> tuple[float, float]:
         """Slowest and fastest speed of an animal of this size, m/s."""
-        height = shoulder_height(skeleton)
-        fastest = max(gait.speeds(height)[1] for gait in load_table(build_of(height)).gaits.values())
-        return _STROLL * math.sqrt(height / _HEIGHT), fastest
+        return speeds_of(AUTO, shoulder_height(skeleton))
+
+
+def speeds_of(gait: str, height: float) -> tuple[float, float]:
+    """Slowest and fastest speed, m/s, of a gait (``auto``: of all) for an animal's shoulder height, metres."""
+    table = load_table(build_of(height))
+    found = [one.speeds(height) for one in (table.gaits.values() if gait == AUTO else (table[gait],))]
+    stroll = _STROLL * math.sqrt(height / _HEIGHT)
+    return max(min(low for low, _ in found), stroll), max(high for _, high in found)
+
+
+def used_instead(gait: str, asked: float, used: float, height: float) -> tuple[str, ...]:
+    """Words about a speed, m/s, that is used in place of one which the gait does not have; none where they agree."""
+    if abs(used - asked) < 5e-3:
+        return ()
+    low, high = speeds_of(gait, height)
+    what = "This animal goes" if gait == AUTO else f"{gait.capitalize()} is made"
+    return (f"{what} at {low:.2f} to {high:.2f} m/s: {used:.2f} m/s is used, not {asked:.2f}",)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ class Stage:
     Attributes:
         name: of the armature object.
         sides: side of the body of each bone: 0 left, 1 right, 2 neither.
+        fastest: speed of each gait, m/s.
         unit: metres per unit of the scene.
         paw: radius of a drawn footfall.
         place: (3,) of the root on the ground, which moves below it; None where the animal travels.
@@ -30,6 +31,7 @@ class Stage:
 
     name: str
     sides: npt.NDArray[np.int64]
+    fastest: Mapping[str, float]
     unit: float
     paw: float
     place: Array | None = None

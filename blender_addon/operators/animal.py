@@ -10,8 +10,8 @@ import bpy
 from .. import gait_entry, library
 from ..motion.animal import shoulder_height
 from ..motion.errors import GaitsmithError
-from ..motion.gait_model.table import build_of, gait_for_speed, load_table
-from ..motion.schedule import AUTO, DEFAULT_SPEEDS
+from ..motion.gait_model.table import gait_for_speed
+from ..motion.schedule import DEFAULT_SPEEDS
 from ..motion.skeleton import Skeleton
 from . import character, common
 
@@ -35,8 +35,6 @@ class Facts:
 
 #: The usual speeds of actions are those of an animal of this shoulder height, metres.
 USUAL_HEIGHT = 0.6
-#: The slowest walk of such an animal, m/s.
-STROLL = 0.25
 
 _facts: dict[tuple[str, ...], Facts] = {}
 
@@ -98,11 +96,7 @@ def misfit(context: bpy.types.Context, pack: library.Pack | None = None) -> str:
 
 def speed_range(context: bpy.types.Context, gait: str) -> tuple[float, float]:
     """Slowest and fastest speed, m/s, of a gait (``auto``: of all) for an animal of the character's size."""
-    height = height_of(context)
-    table = load_table(build_of(height))
-    low = table["walk" if gait == AUTO else gait].speeds(height)[0]
-    high = table["gallop" if gait == AUTO else gait].speeds(height)[1]
-    return max(low, STROLL * math.sqrt(height / USUAL_HEIGHT)), high
+    return gait_entry.speeds_of(gait, height_of(context))
 
 
 def gait_at(context: bpy.types.Context, speed: float) -> str:

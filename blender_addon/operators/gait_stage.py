@@ -6,11 +6,15 @@ from typing import Any
 
 import bpy
 
+from .. import gait_entry
+from ..motion.animal import shoulder_height
 from ..motion.errors import GaitsmithError
+from ..motion.gait_names import GAITS
 from ..motion.gait_picture import Stage
 from ..motion.gait_stream import Asked, Stream, performer
 from ..motion.gait_way import Way
 from ..motion.picture import PAW_SHARE, bone_sides
+from ..motion.schedule import AUTO
 from ..motion.terrain import FlatGround
 from . import animal, common, request
 
@@ -62,13 +66,28 @@ def read(context: bpy.types.Context) -> tuple[Stage, Stream]:
         ground, place, level = None if flat else found.ground, None, float(found.points[0, 2]) if flat else 0.0
     skeleton = found.rig.skeleton
     perform, choose = performer(skeleton, request.gaits_of(ob, skeleton), ground)
+    height = shoulder_height(skeleton)
+    fastest = {gait: gait_entry.speeds_of(_limiting(chosen.gaits, gait), height)[1] for gait in (AUTO, *GAITS)}
     stage = Stage(
-        found.rig.name, bone_sides(skeleton), curves.metres_per_unit(context.scene), PAW_SHARE * skeleton.leg_length,
-        place, found.rig.facing, level,
+        found.rig.name, bone_sides(skeleton), fastest, curves.metres_per_unit(context.scene),
+        PAW_SHARE * skeleton.leg_length, place, found.rig.facing, level,
     )  # fmt: skip
-    return stage, Stream(perform, choose, way, asked(chosen), acceleration=limits.acceleration)
+    return stage, Stream(perform, choose, way, asked(chosen, stage), acceleration=limits.acceleration)
 
 
-def asked(chosen: Any) -> Asked:
-    """What the panel's sliders ask for now."""
-    return Asked(chosen.gaits.gait, chosen.gaits.speed)
+def asked(chosen: Any, stage: Stage) -> Asked:
+    """What the panel's sliders ask for now, no faster than the gait is made."""
+    return Asked(chosen.gaits.gait, min(chosen.gaits.speed, stage.fastest[chosen.gaits.gait]))
+
+
+def too_fast(context: bpy.types.Context) -> str:
+    """Words about the sliders' speed where the gait is not made as fast; empty where it is."""
+    gaits, height = common.settings(context).gaits, animal.height_of(context)
+    gait = _limiting(gaits, gaits.gait)
+    used = min(gaits.speed, gait_entry.speeds_of(gait, height)[1])
+    return " ".join(gait_entry.used_instead(gait, gaits.speed, used, height))
+
+
+def _limiting(gaits: Any, gait: str) -> str:
+    """The gait whose speeds hold: along a path, as in a bake, an animal that goes faster goes over into another."""
+    return gait if gaits.where == "PLACE" else AUTO

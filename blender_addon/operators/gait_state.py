@@ -73,7 +73,7 @@ def tick(context: bpy.types.Context, seconds: float) -> bool:
     if stage.name not in bpy.data.objects:
         common.tell(context, f"{stage.name} was removed or renamed: choose an animal, then play again", "gaits", True)
         return False
-    stream.ask(gait_stage.asked(common.settings(context)))
+    stream.ask(gait_stage.asked(common.settings(context), stage))
     if _worker is not None and not _worker.running:
         done, _worker = _worker, None
         if done.error:

@@ -33,6 +33,9 @@ class GAITSMITH_PT_gaits(Sidebar, bpy.types.Panel):
         column.prop(gaits, "speed")
         low, high = animal.speed_range(context, gaits.gait)
         layout.prop(gaits, "share", text=f"{low:.1f} to {high:.1f} m/s", slider=True)
+        told = gait_stage.too_fast(context)
+        if told:
+            words(layout, told, "INFO")
         layout.row(align=True).prop(gaits, "where", expand=True)
         row = layout.row(align=True)
         row.prop(gaits, "show_diagram")

@@ -108,6 +108,31 @@ def test_the_preview_plays_without_a_curve_and_answers_the_sliders(scene) -> Non
     assert gait_state.playing() is None and not bpy.context.window_manager.gaitsmith.gaits_playing
 
 
+@pytest.mark.parametrize("gait", ["walk", "auto"])
+def test_the_preview_goes_no_faster_than_the_gait_is_made_and_says_so(scene, gait: str) -> None:
+    scene.gaits.gait, scene.gaits.speed = gait, 25.0
+    high = animal.speed_range(bpy.context, gait)[1]
+    bpy.ops.gaitsmith.gait_preview()
+    play(0.2)
+    assert shown().gait == ("walk" if gait == "walk" else "gallop") and shown().speed == pytest.approx(high)
+    told = f"{high:.2f} m/s is used, not 25.00"
+    scene.gaits.speed = high
+    assert "is used" not in draw("GAITSMITH_PT_gaits").labels()
+    scene.gaits.speed = 25.0
+    assert told in draw("GAITSMITH_PT_gaits").labels()
+    bpy.ops.gaitsmith.gait_bake()
+    assert told in message(), "in the same words as the bake"
+
+
+def test_along_a_path_a_gait_that_is_too_slow_goes_over_into_another(scene) -> None:
+    scene.curve = make_curve()
+    scene.gaits.where, scene.gaits.gait, scene.gaits.speed = "CURVE", "walk", 2.5
+    bpy.ops.gaitsmith.gait_preview()
+    play(1.0)
+    assert shown().gait == "trot" and shown().speed > animal.speed_range(bpy.context, "walk")[1]
+    assert "is used" not in draw("GAITSMITH_PT_gaits").labels()
+
+
 def test_nothing_in_the_file_changes_while_it_plays(scene) -> None:
     before = [(bone.name, np.array(bone.matrix_basis)) for bone in fox().pose.bones]
     bpy.ops.gaitsmith.gait_preview()

@@ -15,7 +15,7 @@ ROOT = np.array([2.0, -3.0, 0.7])
 
 
 def test_in_place_it_faces_as_it_stands_wherever_the_motion_has_gone() -> None:
-    stage = Stage("Fox", SIDES, 0.01, 0.02, np.array([1.0, 2.0, 0.5]), 1.2)
+    stage = Stage("Fox", SIDES, {}, 0.01, 0.02, np.array([1.0, 2.0, 0.5]), 1.2)
     # Ahead of a root that faces yaw is (sin yaw, -cos yaw).
     ahead = np.array([np.sin(0.7), -np.cos(0.7), 0.0, 1.0])
     nose = stage.matrix(ROOT) @ ahead
@@ -24,7 +24,7 @@ def test_in_place_it_faces_as_it_stands_wherever_the_motion_has_gone() -> None:
 
 
 def test_on_its_way_it_is_where_its_root_is() -> None:
-    stage = Stage("Fox", SIDES, 1.0, 0.02, level=0.4)
+    stage = Stage("Fox", SIDES, {}, 1.0, 0.02, level=0.4)
     assert stage.matrix(ROOT) @ [0.0, 0.1, 0.3, 1.0] == pytest.approx([2.0, -2.9, 0.7, 1.0]) and not stage.in_place
 
 
