@@ -32,7 +32,7 @@ from training.products import quick_products
 from training.settings import LmmSettings, MannTrainingSettings, StageSettings
 from training.trainer import Budget, Task, Trainer, Watch
 
-#: Wanted at batch 32 on one thread (quality.md): frames/s, frames/s, samples/s.
+#: Wanted at batch 32 on one thread: frames/s, frames/s, samples/s.
 WANTED = {"decompressor": 2200.0, "stepper": 11000.0, "projector": 1300.0}
 BATCH = 32
 

@@ -15,7 +15,7 @@ from blender_addon.systems.poses import pose_layout
 
 
 def character_layout(joints: int) -> Layout:
-    """Q: the pose after forward kinematics, in root space (systems.md section 2)."""
+    """Q: the pose after forward kinematics, in root space (Holden et al. 2020)."""
     return Layout.of(
         positions=3 * joints, rotations=6 * joints, velocities=3 * joints, angular_velocities=3 * joints
     )

@@ -1,6 +1,6 @@
 """Gaits of two legs by frame, as PFNN learns and asks for them: stand, walk, run, crouch, jump.
 
-Suggested from speed, height and contacts (systems.md section 0), to be corrected by hand.
+Suggested from speed, height and contacts, to be corrected by hand.
 """
 
 from __future__ import annotations

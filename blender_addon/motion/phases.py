@@ -1,7 +1,7 @@
 """The global phase of a two-legged motion: where in its stride a body is, from the landings of its feet.
 
-Right landing 0, left landing pi, the next right one 2 pi, linear in between (Holden et al. 2017, section 4.1;
-systems.md section 0). A body that stands has no stride: the phase creeps on, and is marked unreliable.
+Right landing 0, left landing pi, the next right one 2 pi, linear in between (Holden et al. 2017, section 4.1).
+A body that stands has no stride: the phase creeps on, and is marked unreliable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The matching and animation databases: features to search in, poses to play (systems.md section 1)."""
+"""The matching and animation databases: features to search in, poses to play (Holden et al. 2020)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The matching features of Motion Matching and Learned Motion Matching, and their normalisation.
 
-systems.md section 1; Holden et al. 2020, section 3. 27 numbers a frame for two legs, 39 for four.
+Holden et al. 2020, section 3. 27 numbers a frame for two legs, 39 for four.
 """
 
 from __future__ import annotations

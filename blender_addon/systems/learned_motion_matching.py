@@ -1,4 +1,4 @@
-"""Learned Motion Matching at run time: three small networks instead of the databases (systems.md section 2).
+"""Learned Motion Matching at run time: three small networks instead of the databases (Holden et al. 2020).
 
 A character's state is the matching features x and the latent z of the frame to be shown next. A
 chunk is: project if that is a clear gain, step, and decompress all frames of all characters at once.

@@ -1,4 +1,4 @@
-"""The Mode-Adaptive Neural Network at run time: one network, one call a frame (systems.md section 4).
+"""The Mode-Adaptive Neural Network at run time: one network, one call a frame (Zhang et al. 2018).
 
 The gating network weighs the experts by feet, actions and speed; the experts' weights are blended, so that one
 product does for all of them. The network's own pose is its next input, after its rotations are made orthonormal

@@ -1,6 +1,7 @@
 """The Mode-Adaptive Neural Network's control: how the wish meets the own prediction.
 
-systems.md sections 3 (TrajectoryBlend) and 4. All arrays have a leading axis of characters.
+Blended as by the Phase-Functioned Neural Network (the TrajectoryBlend of Holden et al. 2017). All arrays have a leading
+axis of characters.
 """
 
 from __future__ import annotations

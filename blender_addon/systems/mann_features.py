@@ -1,6 +1,6 @@
 """The vectors of the Mode-Adaptive Neural Network: what it is told of frame i, and what it tells of frame i + 1.
 
-systems.md section 4; Zhang et al. 2018. Everything is in the root space of its own frame. Rotations are those of
+Zhang et al. 2018. Everything is in the root space of its own frame. Rotations are those of
 root space, not of the parents': errors do not add up along a chain, and feet are in place.
 """
 

@@ -1,7 +1,7 @@
-"""Motion Matching: play captured motion, and jump to where it fits better (systems.md section 1).
+"""Motion Matching: play captured motion, and jump to where it fits better.
 
-The three stages are the three methods: `_project` finds, `_step_indices` goes on, the data base
-looks the pose up.
+The three stages, as Holden et al. 2020 take them apart, are the three methods: `_project` finds, `_step_indices` goes
+on, the data base looks the pose up.
 """
 
 from __future__ import annotations

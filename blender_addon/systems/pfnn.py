@@ -1,4 +1,4 @@
-"""The Phase-Functioned Neural Network at run time: one network, one call a frame (systems.md section 3).
+"""The Phase-Functioned Neural Network at run time: one network, one call a frame (Holden et al. 2017).
 
 The phase weighs four control points; the network's layers give the answers of all of them in one product, blended
 before each activation. It feels the ground under its trajectory, and its poses stand on it.

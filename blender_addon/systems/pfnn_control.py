@@ -1,6 +1,7 @@
 """The Phase-Functioned Neural Network's control: how the wish meets the own prediction, and which gait is meant.
 
-systems.md section 3 (TrajectoryBlend). All arrays have a leading axis of characters.
+Own prediction a0 and wish a1 become (1 - t^tau) a0 + t^tau a1, t from 0 now to 1 at the last sample (the
+TrajectoryBlend of Holden et al. 2017). All arrays have a leading axis of characters.
 """
 
 from __future__ import annotations

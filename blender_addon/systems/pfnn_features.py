@@ -1,6 +1,6 @@
 """The vectors of the Phase-Functioned Neural Network: what it is told of frame i and of its last pose, and its answer.
 
-systems.md section 3; Holden et al. 2017, section 4. Everything is in the root space of its own frame. Heights, those
+Holden et al. 2017, section 4. Everything is in the root space of its own frame. Heights, those
 of the joints too, are counted from the `reference_height` of the ground that the body walks on.
 """
 

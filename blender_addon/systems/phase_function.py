@@ -1,7 +1,9 @@
 """The cyclic phase function of PFNN: how much of each control point's weights a phase takes.
 
-Holden et al. 2017, section 6; systems.md section 3. A cubic Catmull-Rom spline through four control points,
-cyclic in the phase: Theta(p) = sum over k of c_k(p) a_k. Since a layer is linear in its weights, a network may blend
+Holden et al. 2017. A cubic Catmull-Rom spline through four control points, cyclic in the phase p: with
+w = 4 p / (2 pi) mod 1 and the control points a0 before, a1 at, a2 after p and a3 behind that,
+Theta(p) = a1 + w (a2 - a0) / 2 + w^2 (a0 - 5/2 a1 + 2 a2 - a3 / 2) + w^3 (3/2 a1 - 3/2 a2 + a3 / 2 - a0 / 2),
+which is a sum over k of c_k(p) a_k. Since a layer is linear in its weights, a network may blend
 its layers' outputs by the same c before each activation, which is what both training and run time do.
 """
 

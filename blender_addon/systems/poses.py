@@ -1,4 +1,4 @@
-"""The pose vector of Motion Matching and Learned Motion Matching (systems.md section 1, y).
+"""The pose vector of Motion Matching and Learned Motion Matching (y of Holden et al. 2020).
 
 Root space, 60 frames a second. Only the hips translate: every other joint keeps its skeleton's
 offset, so only the hips' position is stored, not 3b constants.

@@ -1,6 +1,6 @@
 """From a plan to finished motion on the model's own skeleton: roll out, bring onto the plan, plant the feet.
 
-The flow of architecture.md, steps 3 and 4, for any system and any number of characters.
+For any system and any number of characters.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The trajectory that networks which live on their own answers are told: the root at samples around now.
 
-systems.md sections 3 and 4. In the root space of the frame it belongs to.
+Holden et al. 2017 and Zhang et al. 2018 tell it so. In the root space of the frame it belongs to.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from blender_addon.systems.phase_function import phase_table, spline_coefficient
 
 
 def formula(points: np.ndarray, phase: float) -> np.ndarray:
-    """systems.md section 3, word for word."""
+    """The cyclic Catmull-Rom spline of Holden et al. 2017, term by term."""
     w = (4 * phase / (2 * np.pi)) % 1
     k = [int(np.floor(4 * phase / (2 * np.pi)) + n - 1) % 4 for n in range(4)]
     a0, a1, a2, a3 = (points[i] for i in k)

@@ -1,1 +1,1 @@
-"""Learned Motion Matching (systems.md section 2): its data, networks, losses and export."""
+"""Learned Motion Matching (Holden et al. 2020): its data, networks, losses and export."""

@@ -1,4 +1,4 @@
-"""The four networks of Learned Motion Matching, with the layer sizes of systems.md section 2.
+"""The four networks of Learned Motion Matching, with the layer sizes of Holden et al. 2020.
 
 All of them work on normalised values; `fold` moves the normalisation into the first and last layers
 for export.

@@ -1,4 +1,4 @@
-"""The three trainings of Learned Motion Matching: batches and losses of systems.md section 2."""
+"""The three trainings of Learned Motion Matching: batches and losses of Holden et al. 2020."""
 
 from __future__ import annotations
 
@@ -253,9 +253,9 @@ class ProjectorTask:
     def _draw(self, count: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
         """Queries (m, 27) and the states (m, 59) nearest to them.
 
-        Half of them are frames with noise (systems.md section 2). In the others a frame's pose meets
-        the trajectory of another frame, mostly of one nearby in time: such are the questions asked at
-        run time.
+        Half of them are frames with noise, of a strength drawn evenly from 0 on (Holden et al. 2020). In the others
+        a frame's pose meets the trajectory of another frame, mostly of one nearby in time: such are the questions
+        asked at run time.
         """
         rows = torch.randint(len(self._states), (count,), generator=random)
         known = self._states[rows, : self._features]

@@ -1,1 +1,1 @@
-"""The Mode-Adaptive Neural Network (systems.md section 4): its data, network, losses and export."""
+"""The Mode-Adaptive Neural Network (Zhang et al. 2018): its data, network, losses and export."""

@@ -1,4 +1,4 @@
-"""The gating network and the experts, with the layer sizes of systems.md section 4. Values are normalised.
+"""The gating network and the experts, with the layer sizes of Zhang et al. 2018. Values are normalised.
 
 All experts' answers to one layer come from one product, and are blended before the activation: the same as blending
 the weights, since a layer is linear in them. Measured on one thread (480-512-512-363, 8 experts, batch 512): one

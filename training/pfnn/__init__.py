@@ -1,1 +1,1 @@
-"""The Phase-Functioned Neural Network (systems.md section 3): its data, network, losses and export."""
+"""The Phase-Functioned Neural Network (Holden et al. 2017): its data, network, losses and export."""

@@ -1,4 +1,4 @@
-"""The phase-functioned network, with the layer sizes of systems.md section 3. Values are normalised.
+"""The phase-functioned network, with the layer sizes of Holden et al. 2017. Values are normalised.
 
 All control points' answers to one layer come from one product, and are blended before the activation: the same as
 blending the weights, since a layer is linear in them.

@@ -1,4 +1,4 @@
-"""The search of a bank for ground that fits a cycle, and how it is bent to touch every stand (systems.md section 0)."""
+"""The search of a bank for ground that fits a cycle, and how it is bent to touch every stand (Holden et al. 2017)."""
 
 from __future__ import annotations
 
