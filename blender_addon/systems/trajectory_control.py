@@ -1,7 +1,7 @@
 """Trajectories at run time, frame by frame: where characters come from, and where they are wished.
 
-For the systems whose networks predict the trajectory themselves (Holden et al. 2017, Zhang et al. 2018); what a wish and
-that prediction become together is each system's own. All arrays have a leading axis of characters.
+For the systems whose networks predict the trajectory themselves (Holden et al. 2017, Zhang et al. 2018); what a wish
+and that prediction become together is each system's own. All arrays have a leading axis of characters.
 """
 
 from __future__ import annotations
