@@ -12,7 +12,7 @@ PYTHON  ?= $(shell tools/find_python.sh 3.11 3.13)
 RUN     := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench check pack pack-animal zip clean distclean system env env-test env-train env-tools
+.PHONY: help demo test bench check pack pack-terrain pack-animal zip clean distclean system env env-test env-train env-tools
 
 help:
 	@echo "make demo    bake the shipped pack along an S curve over hills and stairs: demo/walk.blend, .png, .mp4"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench   measure and print the figures of docs/figures.md"
 	@echo "make check   lint, types, and the rules of the house"
 	@echo "make pack    rebuild the shipped pack from the raw takes (DATA=folder; needs torch: Python 3.11)"
+	@echo "make pack-terrain  rebuild the shipped pack that learned uneven ground (DATA=folder; needs torch)"
 	@echo "make pack-animal  rebuild the shipped animal's pack: generate its motion, train (needs torch)"
 	@echo "make zip     build the extension for this platform: dist/"
 	@echo "make clean   remove what was made, but not the environments (distclean: these too)"
@@ -56,6 +57,12 @@ pack: env-train
 	$(RUN) -m blender_addon ingest --recipe training/recipes/biped.toml --data "$(DATA)" --out $(DATASET)
 	$(RUN) -m training train lmm $(DATASET) --out blender_addon/packs/biped-lmm --title "Biped" $(TRAIN)
 	$(RUN) -m training evaluate blender_addon/packs/biped-lmm $(DATASET)
+
+pack-terrain: env-train
+	$(RUN) -m blender_addon ingest --recipe training/recipes/biped-pfnn.toml --data "$(DATA)" --out build/pfnn-dataset
+	$(RUN) -m training train pfnn build/pfnn-dataset --out blender_addon/packs/biped-pfnn \
+		--title "Biped, any ground (PFNN)" $(TRAIN)
+	$(RUN) -m training evaluate blender_addon/packs/biped-pfnn build/pfnn-dataset
 
 pack-animal: env-train
 	$(RUN) -m training gaits --out build/fox-dataset --minutes 84 --seed 1

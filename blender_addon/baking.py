@@ -13,6 +13,7 @@ import numpy as np
 from .gait_entry import AnyAnimal
 from .motion import animal
 from .motion.clip import Clip
+from .motion.ducking import ducked
 from .motion.errors import Cancelled, PackError
 from .motion.facing import Facing
 from .motion.figures import Figure, QualityReport
@@ -195,7 +196,7 @@ def solve(
         followed = like.clip(made.followed, len(plan))
     tell(0.6, "Fitting to the character")
     with watch.stage("retarget"):
-        clip = retarget(followed, shot.rig.skeleton)
+        clip = ducked(retarget(followed, shot.rig.skeleton), shot.overhead, plan)
     tell(0.7, "Planting feet")
     with watch.stage("plant"):
         planted = _planted(clip, ahead.ground, settings, feels_ground(system))

@@ -100,8 +100,8 @@ class Overhead:
     crown: Crown
     four_legged: bool = False
 
-    def figures(self, clip: Clip, plan: PlannedWay) -> list[Figure]:
-        """The least room between body and ceiling in cm, negative where it goes through; nothing under no ceiling.
+    def room(self, clip: Clip, plan: PlannedWay) -> Array:
+        """The room over each frame's body (f,), metres; negative where it goes through, inf under the open sky.
 
         Args:
             clip: the body's motion. plan: its plan, from the same moment on.
@@ -113,7 +113,11 @@ class Overhead:
         away = tops[..., :2] - plan.positions[rows, None]
         ahead = np.sum(away * self.path.tangent(distance)[:, None], axis=-1)
         over = np.stack([self.ceiling.over(column) for column in (distance[:, None] + ahead).T], axis=-1)
-        room = 100.0 * (over - tops[..., 2]).min(axis=1)
+        return np.asarray((over - tops[..., 2]).min(axis=1))
+
+    def figures(self, clip: Clip, plan: PlannedWay) -> list[Figure]:
+        """The least `room` in cm; nothing under no ceiling."""
+        room = 100.0 * self.room(clip, plan)
         if not np.any(np.isfinite(room)):
             return []
         worst = int(np.argmin(room))

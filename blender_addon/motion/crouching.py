@@ -101,7 +101,7 @@ class Crouching:
         Returns:
             vocabulary, action (f,) and depth (f,), 0 where nobody crouches.
         """
-        low = _spread(self.under(distance), round(0.5 * EASE * fps))
+        low = spread(self.under(distance), round(0.5 * EASE * fps))
         if np.any(low) and CROUCH not in actions:
             actions = (*actions, CROUCH)
         if CROUCH not in actions:
@@ -126,7 +126,7 @@ def eased(share: Array, fps: float) -> Array:
     return np.convolve(np.pad(share, half, mode="edge"), window / window.sum(), mode="valid")
 
 
-def _spread(values: Array, frames: int) -> Array:
+def spread(values: Array, frames: int) -> Array:
     """The greatest of the values (f,) within so many frames before and after each."""
     if not np.any(values) or frames < 1:
         return values

@@ -22,6 +22,7 @@ from blender_addon.motion.ceiling import (
 )
 from blender_addon.motion.crouching import CROUCH, Crouching, eased
 from blender_addon.motion.crown import Crown
+from blender_addon.motion.ducking import ROOM, ducked
 from blender_addon.motion.gait_labels import top_of_depth
 from blender_addon.motion.gait_names import action_weights
 from blender_addon.motion.likeness import Likeness
@@ -277,3 +278,29 @@ def test_the_report_measures_the_room_under_the_ceiling():
     assert judge(clip, plan).get("headroom") is None
     far = Overhead(path, ceiling((5.9, 6.0, 2.0), path=path), crown)
     assert judge(clip.cut(0, 120), plan, overhead=far).get("headroom") is None
+
+
+def test_hips_go_as_much_lower_as_the_head_would_go_through():
+    clip = walk(speed=1.0, seconds=6.0)
+    path = RootPath.from_points(clip.root[[0, -1], :2], False)
+    crown = Crown.of(clip.skeleton)
+    frames = np.arange(len(clip))
+    plan = replace(
+        make_plan(path, Schedule.constant(1.0)), fps=clip.fps, positions=clip.root[:, :2],
+        distance=np.linspace(0.0, path.length, len(clip)), depth=np.where((frames > 120) & (frames < 240), 0.5, 0.0),
+    )  # fmt: skip
+    top = float(crown.tops(clip)[150:210, :, 2].max())
+    first, last = plan.distance[[150, 210]]
+    for through, lowered in ((0.06, 0.06 + ROOM), (1.0, 0.16 * clip.skeleton.leg_length)):
+        over = Overhead(path, ceiling((first, last, top - through), path=path), crown)
+        found = ducked(clip, over, plan)
+        gone = clip.hips[:, 2] - found.hips[:, 2]
+        assert gone[150:210].max() == pytest.approx(lowered, abs=0.02)
+        assert np.all(gone >= 0.0)
+        assert np.all(gone[[0, 30, -30, -1]] == 0.0)
+        assert np.abs(np.diff(gone)).max() < 0.01, "nobody drops at once"
+        if through < 0.1:
+            assert over.room(found, plan)[125:235].min() > 0.0
+    upright = replace(plan, depth=np.zeros(len(clip)))
+    assert ducked(clip, over, upright) is clip
+    assert ducked(clip, None, plan) is clip
