@@ -145,12 +145,12 @@ class HeightField:
 def without_dips(heights: Array, step: float, widest: float = WIDEST_DIP) -> Array:
     """Heights (n,) ``step`` metres apart, dips narrower than ``widest`` metres filled up to the lower of their rims.
 
-    A morphological closing.
+    A morphological closing; beyond the ends there is no rim.
     """
     reach = int(np.ceil(widest / step))
     windows = np.lib.stride_tricks.sliding_window_view
-    tallest = windows(np.concatenate([heights, np.full(reach, -np.inf)]), reach + 1).max(axis=1)
-    return np.asarray(windows(np.concatenate([np.full(reach, np.inf), tallest]), reach + 1).min(axis=1))
+    tallest = windows(np.pad(heights, reach, constant_values=-np.inf), reach + 1).max(axis=1)
+    return np.asarray(windows(tallest, reach + 1).min(axis=1))
 
 
 def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5, ditches: bool = False) -> float:

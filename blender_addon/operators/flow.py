@@ -147,7 +147,10 @@ def _metres_per_unit(context: bpy.types.Context) -> float:
 
 
 def plan_facts(context: bpy.types.Context) -> tuple[float | None, str]:
-    """Duration of the plan, seconds, and what is wrong with the schedule; (None, "") without a usable curve."""
+    """Duration of the plan, seconds, and what cannot be as asked; without duration, what is wrong with the schedule.
+
+    (None, "") without a usable curve.
+    """
     found = curve(context)
     if found is None or found.path is None:
         return None, ""
@@ -156,7 +159,8 @@ def plan_facts(context: bpy.types.Context) -> tuple[float | None, str]:
         from . import request
 
         try:
-            _plan_cache[key] = (request.plan_of(context, found.path).seconds, "")
+            plan = request.plan_of(context, found.path)
+            _plan_cache[key] = (plan.seconds, "\n".join(plan.notes))
         except GaitsmithError as error:
             _plan_cache[key] = (None, str(error))
     return _plan_cache[key]

@@ -14,7 +14,7 @@ from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
 from ..motion.figures import Figure, QualityReport
 from ..motion.gait_model.settings import GaitSettings
-from ..motion.gait_names import STAND_INS
+from ..motion.gait_names import STAND_INS, absent_notes
 from ..motion.gait_words import gait_words
 from ..motion.key_reduction import Tolerance
 from ..motion.path import RootPath
@@ -328,10 +328,12 @@ def plan_of(context: bpy.types.Context, path: RootPath, fps: float = LOOK_FPS) -
     if pack is not None and pack.id == library.GAIT_MODEL:
         speeds = {"speeds": animal.speed_range(context, AUTO)}
     limits = limits_of(context)
-    schedule = schedule_of(chosen)
+    schedule, absent = schedule_of(chosen), ()
     if pack is not None and pack.actions:
         schedule.check_actions(pack.actions, STAND_INS)
-    return make_plan(
+        absent = absent_notes(schedule, pack.actions)
+    plan = make_plan(
         path.reversed() if chosen.reverse else path, schedule, limits=limits, facing=facing_of(chosen), fps=fps,
         start=chosen.start, **speeds,
     )  # fmt: skip
+    return replace(plan, notes=(*absent, *plan.notes))

@@ -68,11 +68,11 @@ class GAITSMITH_PT_schedule(Sidebar, bpy.types.Panel):
                 column.prop(mark, "ease")
             if mark.action_name != JUMP:
                 column.prop(mark, "pause")
-        seconds, problem = flow.plan_facts(context)
-        if problem:
-            words(layout, problem, "ERROR")
-        elif seconds is not None:
+        seconds, told = flow.plan_facts(context)
+        if seconds is not None:
             layout.label(text=f"{seconds:.1f} s in all", icon="TIME")
+        if told:
+            words(layout, told, "ERROR" if seconds is None else "INFO")
         message(layout, context, "schedule")
 
 

@@ -92,6 +92,10 @@ def test_the_sides_of_a_ditch_are_no_walls_to_those_who_may_leap() -> None:
     require_ground(field, path, ditches=True)
     with pytest.raises(TerrainError, match="wall"):
         require_ground(field, path)
+    for place in (0.8, 3.2):
+        wall = HeightField.from_function(lambda p: 2.0 * (np.abs(p[..., 0] - place) < 0.2), (0, -1, 4, 1), 0.02)  # noqa: B023
+        with pytest.raises(TerrainError, match="wall"):
+            require_ground(wall, path, ditches=True)
     cliff = HeightField.from_function(lambda p: np.where(p[..., 0] > 2.0, -2.0, 0.0), (0, -1, 4, 1), 0.02)
     with pytest.raises(TerrainError, match="wall"):
         require_ground(cliff, path, ditches=True)
@@ -102,7 +106,7 @@ def test_ground_without_its_dips_is_as_high_as_its_lower_rim(heights: list[float
     ground = np.array(heights)
     reach = int(np.ceil(3.0 / step))
     expected = [
-        min(max(heights[first : first + reach + 1]) for first in range(max(i - reach, 0), i + 1))
+        min(max(heights[max(first, 0) : first + reach + 1]) for first in range(i - reach, i + 1))
         for i in range(len(heights))
     ]
     assert np.allclose(without_dips(ground, step), expected)
