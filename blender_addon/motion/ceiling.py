@@ -227,7 +227,7 @@ def _told(spans: tuple[LowSpan, ...], lowest: float) -> Iterator[str]:
         else:
             yield (
                 f"The ceiling {_where(span)} is {span.room:.2f} m high, and this character cannot crouch lower than "
-                f"{lowest:.2f} m: it crouches as low as it can, and its head goes through"
+                f"{lowest:.2f} m: it crouches as low as it can, and may go through it"
             )
 
 

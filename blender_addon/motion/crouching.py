@@ -82,13 +82,16 @@ class Crouching:
         return np.minimum(speed, allowed), (note,)
 
     def allowed(self, distance: Array) -> Array:
-        """The highest speed (m,), m/s, at distances along the curve (m,), metres; inf where the ceiling is not low."""
-        depth = self.under(distance)
-        found = np.full(len(depth), np.inf)
-        if self.able is not None:
-            low = depth > 0.0
-            found[low] = [self.able.fastest_at(float(deep)) for deep in depth[low]]
-        return found
+        """The highest speed (m,), m/s, at distances along the curve (m,), metres; inf where the ceiling is not low.
+
+        Nobody goes down or gets up at a higher speed than that at which he crouches.
+        """
+        if self.able is None or self.arc is None or self.depth is None:
+            return np.full(len(distance), np.inf)
+        speeds = [self.able.fastest_at(float(deep)) if deep > 0.0 else np.inf for deep in self.depth]
+        reach = [EASE * speed if speed < np.inf else 0.0 for speed in speeds]
+        found = _lowest_near(np.array(speeds), np.array(reach), float(self.arc[-1]) / (len(speeds) - 1), self.cyclic)
+        return np.asarray(sampled(self.arc, found, distance, self.cyclic).min(axis=0))
 
     def over(
         self, actions: tuple[str, ...], action: IntArray, distance: Array, fps: float
@@ -117,6 +120,19 @@ def sampled(arc: Array, values: Array, distance: Array, cyclic: bool) -> Array:
     low = np.clip(np.floor(at + 1e-9).astype(np.int64), 0, len(arc) - 1)
     high = np.clip(np.ceil(at - 1e-9).astype(np.int64), 0, len(arc) - 1)
     return np.stack([values[low], values[high]])
+
+
+def _lowest_near(values: Array, reach: Array, step: float, cyclic: bool) -> Array:
+    """The least of the values (n,) that reach so far, metres, to both sides; they lie ``step`` metres apart."""
+    found = values.copy()
+    last = len(values) - 1
+    for away in range(1, int(reach.max() / step + 1e-9) + 1):
+        reaching = np.where(reach >= away * step - 1e-9, values, np.inf)
+        for shift in (away, -away):
+            at = np.arange(last + 1) + shift
+            inside = (at >= 0) & (at <= last) | cyclic
+            found = np.where(inside, np.minimum(found, reaching[at % last if cyclic else np.clip(at, 0, last)]), found)
+    return found
 
 
 def eased(share: Array, fps: float) -> Array:

@@ -179,6 +179,9 @@ def test_the_deeper_a_crouch_the_slower_it_is():
     first, second = ((plan.distance > low) & (plan.distance < low + 2.0) for low in (6.0, 12.5))
     assert plan.speed[first].max() == pytest.approx(1.0, abs=0.01)
     assert plan.speed[second].max() == pytest.approx(1.0 - (0.6667 - 0.2), abs=0.01)
+    # Nor does he go down at more than that.
+    down = (action_weights(plan, GAITS)[:, 3] > 0.05) & (plan.distance > 10.0)
+    assert plan.speed[down & (plan.distance < 16.0)].max() < 0.54
 
 
 def test_a_way_wholly_under_a_ceiling_blames_no_bends_for_its_slowness():
@@ -207,7 +210,7 @@ def test_a_ceiling_before_the_start_is_not_spoken_of():
 def test_what_cannot_be_done_is_said_in_words():
     _, said = under(ceiling((5, 6, 0.7)))
     lowest = 0.30 + 1.5 * (0.9 - 0.9 * 0.5)
-    assert "0.70 m high" in said and f"{lowest:.2f} m" in said and "goes through" in said
+    assert "0.70 m high" in said and f"{lowest:.2f} m" in said and "may go through" in said
     crouching, said = under(ceiling((5, 6, 1.3)), crouch=None)
     assert "does not crouch" in said and not np.any(planned(crouching, Schedule.constant(0.8)).depth)
     crouching, said = under(ceiling((5, 6, 1.3)), four_legged=True)
