@@ -199,10 +199,10 @@ def crouching_along(
     if not spans:
         return able, ()
     if crouch is None or overhead.four_legged:
-        return able, tuple(_too_tall(spans, crown, overhead.four_legged))
+        return able, tuple(_too_tall(spans, overhead))
     depth = np.minimum(_around(ceiling, depth_for(ceiling.height - floor, crown)), crouch.deepest)
     found = replace(able, arc=ceiling.arc, depth=depth, cyclic=ceiling.cyclic)
-    return found, tuple(_told(spans, lowest_room(crouch, crown)))
+    return found, tuple(_told(spans, lowest_room(crouch, crown), overhead.path.length))
 
 
 def _around(ceiling: Ceiling, depth: Array) -> Array:
@@ -220,25 +220,27 @@ def _around(ceiling: Ceiling, depth: Array) -> Array:
     return np.asarray(wide[count : 2 * count + 1] if ceiling.cyclic else wide)
 
 
-def _told(spans: tuple[LowSpan, ...], lowest: float) -> Iterator[str]:
+def _told(spans: tuple[LowSpan, ...], lowest: float, length: float) -> Iterator[str]:
     for span in spans:
         if span.room >= lowest:
-            yield f"Crouches {_where(span)}, where the ceiling is {span.room:.2f} m high"
+            yield f"Crouches {_where(span, length)}, where the ceiling is {span.room:.2f} m high"
         else:
             yield (
-                f"The ceiling {_where(span)} is {span.room:.2f} m high, and this character cannot crouch lower than "
-                f"{lowest:.2f} m: it crouches as low as it can, and may go through it"
+                f"The ceiling {_where(span, length)} is {span.room:.2f} m high, and this character cannot crouch lower "
+                f"than {lowest:.2f} m: it crouches as low as it can, and may go through it"
             )
 
 
-def _too_tall(spans: tuple[LowSpan, ...], crown: Crown, four_legged: bool) -> Iterator[str]:
-    who = "animals do not crouch" if four_legged else "this pack does not crouch"
+def _too_tall(spans: tuple[LowSpan, ...], overhead: Overhead) -> Iterator[str]:
+    who = "animals do not crouch" if overhead.four_legged else "this pack does not crouch"
     for span in spans:
         yield (
-            f"The ceiling {_where(span)} is {span.room:.2f} m high, the character {crown.standing:.2f} m, and {who}: "
-            f"its head goes through"
+            f"The ceiling {_where(span, overhead.path.length)} is {span.room:.2f} m high, the character "
+            f"{overhead.crown.standing:.2f} m, and {who}: its head goes through"
         )
 
 
-def _where(span: LowSpan) -> str:
-    return f"from {span.first:.2f} to {span.last:.2f} m"
+def _where(span: LowSpan, length: float) -> str:
+    if span.last <= length + 1e-6:
+        return f"from {span.first:.2f} to {span.last:.2f} m"
+    return f"from {span.first:.2f} m over the curve's beginning to {span.last - length:.2f} m"

@@ -192,7 +192,8 @@ def test_a_way_wholly_under_a_ceiling_blames_no_bends_for_its_slowness():
 
 def test_laps_and_a_start_within_the_curve_meet_the_same_ceiling():
     length = ROUND.length
-    crouching, _ = under(ceiling((length - 1.0, 1.5, 1.3), path=ROUND), path=ROUND)
+    crouching, said = under(ceiling((length - 1.0, 1.5, 1.3), path=ROUND), path=ROUND)
+    assert f"from {length - 0.93:.1f}" in said and "m over the curve's beginning to 1.40 m" in said
     plan = planned(crouching, Schedule.constant(0.7), ROUND, laps=2, start=5.0)
     around = np.mod(plan.distance, length)
     low = (around > length - 1.0) | (around < 1.5)
