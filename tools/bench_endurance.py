@@ -17,6 +17,7 @@ import numpy as np
 from blender_addon.motion import courses
 from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import GaitsmithError
+from blender_addon.motion.filters import lowpass
 from blender_addon.motion.metrics_smoothness import angular_update
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Plan, make_plan
@@ -26,6 +27,8 @@ from blender_addon.systems.packs import load_system, read_pack
 from blender_addon.systems.protocol import System
 from blender_addon.systems.rollout import rollout
 
+#: The ground counts as a body takes it: slower than this, Hz.
+ROOT_HEIGHT_HZ = 1.0
 #: Further from its plan than this, metres, or with hips out of these shares of their usual height, a body is lost.
 ASTRAY, HEIGHTS = 0.5, (0.75, 1.2)
 #: Less movement in the end than this share of that in the beginning is dying out.
@@ -73,7 +76,9 @@ def plan_of(course: courses.Course, speed: float, speeds: tuple[float, float], s
 def lasting(title: str, clip: Clip, plan: Plan, terrain: Terrain, over_ground: bool) -> Lasting:
     """Measure one roll-out; ``over_ground`` if it was made on its terrain."""
     away = np.linalg.norm(clip.root[:, :2] - plan.positions, axis=1)
-    heights = clip.hips[:, 2] - (terrain.height(clip.root[:, :2]) if over_ground else 0.0)
+    # Over stairs a body does not jump with every edge under its root.
+    ground = lowpass(np.asarray(terrain.height(clip.root[:, :2])), clip.fps, ROOT_HEIGHT_HZ) if over_ground else 0.0
+    heights = clip.hips[:, 2] - ground
     middle = float(np.median(heights))
     update, moving = angular_update(clip)[1:-1], plan.speed[1:-1] > 0.5 * np.max(plan.speed)
     third = len(update) // 3

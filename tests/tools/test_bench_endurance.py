@@ -5,7 +5,7 @@ import pytest
 
 from blender_addon.motion import courses
 from blender_addon.motion.plan import Plan
-from blender_addon.motion.terrain import FlatGround
+from blender_addon.motion.terrain import FlatGround, HeightField
 from tests.synthetic import walk
 from tools.bench_endurance import lasting, plan_of
 
@@ -41,3 +41,13 @@ def test_who_strays_sinks_or_dies_out_is_lost():
     stiff[480:] = stiff[480]
     frozen = found(replace(clip, rotations=stiff))
     assert frozen.lively < 0.01 and not frozen.alive
+
+
+def test_who_climbs_stairs_smoothly_has_not_sunk():
+    clip = walk(12.0, 0.8)
+    stairs = HeightField.from_function(lambda p: 0.18 * np.floor(np.maximum(-p[..., 1], 0.0) / 0.3), (-1, -11, 1, 1))
+    climbed = np.array(clip.hips)
+    climbed[:, 2] += 0.6 * np.maximum(-clip.root[:, 1] - 0.15, 0.0)
+    found = lasting("x", replace(clip, hips=climbed), planned(clip), stairs, over_ground=True)
+    assert found.lowest > 0.85
+    assert found.highest < 1.15
