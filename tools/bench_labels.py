@@ -38,8 +38,8 @@ class Landings:
 
     Attributes:
         start: frames from the label to the nearest begin of a heel's or toe's contact.
-        foot: to the nearest begin of the whole foot's. grid: distance from between the labelled frame and the take's
-            frame before. speed: of the body then, m/s. found: landings that were found in all.
+        foot: to the nearest begin of the whole foot's. grid: as ``start``, but from the time between the labelled frame
+            of the take and the one before: a label says no more. speed: of the body then, m/s. found: landings that were found in all.
     """
 
     start: list[float] = field(default_factory=list)
@@ -86,9 +86,9 @@ def steps(dataset: Dataset, labels: list[ClipLabels], data: DataFolder, work: Pa
     going = np.array(every.speed) >= TRAVELS
     print(f"landings: {len(start)} labelled, {every.found} found in these takes. Within {NEAR} frames a heel's or "
           f"toe's contact begins at {start.mean():.1%}: at {start[going].mean():.1%} of the {going.sum()} where the "
-          f"body travels at {TRAVELS} m/s or more, at {start[~going].mean():.1%} of the others. The foot's contact "
-          f"begins within {NEAR} frames of {foot.mean():.1%}, or {grid.mean():.1%} if a label means the time since the "
-          "take's frame before")  # fmt: skip
+          f"body travels at {TRAVELS} m/s or more, at {start[~going].mean():.1%} of the others; at {grid.mean():.1%} and "
+          f"{grid[going].mean():.1%} if a label means the time since the take's frame before. The foot's contact begins "
+          f"within {NEAR} frames of {foot.mean():.1%}")  # fmt: skip
     print(f"phase: mean circular error {np.concatenate(errors).mean():.3f} rad; "
           f"{'never falls' if worst >= 0.0 else 'falls'}")  # fmt: skip
 
@@ -108,9 +108,10 @@ def compare(
         if not 4.0 <= at <= len(clip) - 5.0:
             continue
         foot = truths.nearest(starts[landing.side], at)
-        into.start.append(min(truths.nearest(points[landing.side], at), foot, key=abs))
+        start = min(truths.nearest(points[landing.side], at), foot, key=abs)
+        into.start.append(start)
         into.foot.append(foot)
-        into.grid.append(foot + np.clip(-foot, 0.0, step))
+        into.grid.append(start + np.clip(-start, 0.0, step))
         around = slice(max(int(at) - 30, 0), int(at) + 30)
         into.speed.append(float(speed[around].mean()))
 
