@@ -39,7 +39,8 @@ class Landings:
     Attributes:
         start: frames from the label to the nearest begin of a heel's or toe's contact.
         foot: to the nearest begin of the whole foot's. grid: as ``start``, but from the time between the labelled frame
-            of the take and the one before: a label says no more. speed: of the body then, m/s. found: landings that were found in all.
+            of the take and the one before: a label says no more. speed: of the body then, m/s.
+        found: landings that were found in all.
     """
 
     start: list[float] = field(default_factory=list)
@@ -86,9 +87,9 @@ def steps(dataset: Dataset, labels: list[ClipLabels], data: DataFolder, work: Pa
     going = np.array(every.speed) >= TRAVELS
     print(f"landings: {len(start)} labelled, {every.found} found in these takes. Within {NEAR} frames a heel's or "
           f"toe's contact begins at {start.mean():.1%}: at {start[going].mean():.1%} of the {going.sum()} where the "
-          f"body travels at {TRAVELS} m/s or more, at {start[~going].mean():.1%} of the others; at {grid.mean():.1%} and "
-          f"{grid[going].mean():.1%} if a label means the time since the take's frame before. The foot's contact begins "
-          f"within {NEAR} frames of {foot.mean():.1%}")  # fmt: skip
+          f"body travels at {TRAVELS} m/s or more, at {start[~going].mean():.1%} of the others; at {grid.mean():.1%} "
+          f"({grid[going].mean():.1%} of those that travel) if a label means the time since the take's frame before. "
+          f"The foot's contact begins within {NEAR} frames of {foot.mean():.1%}")  # fmt: skip
     print(f"phase: mean circular error {np.concatenate(errors).mean():.3f} rad; "
           f"{'never falls' if worst >= 0.0 else 'falls'}")  # fmt: skip
 
