@@ -17,7 +17,6 @@ from .motion.ducking import ducked
 from .motion.errors import Cancelled, PackError
 from .motion.facing import Facing
 from .motion.figures import Figure, QualityReport
-from .motion.filters import lowpass
 from .motion.gait_model.settings import GaitSettings
 from .motion.gait_model.table import range_notes
 from .motion.key_reduction import Tolerance
@@ -28,7 +27,7 @@ from .motion.planting import Planted, plant_feet
 from .motion.proportions import SizedGround
 from .motion.report import Asked, judge
 from .motion.retarget import retarget
-from .motion.rotations import Array
+from .motion.root_track import ground_under_root
 from .motion.runs import runs
 from .motion.schedule import Schedule
 from .motion.skeleton import SIDES
@@ -44,8 +43,6 @@ from .systems.synthesis import SynthesisSettings, synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
-#: The root follows the ground's height below this frequency, Hz.
-ROOT_HEIGHT_HZ = 1.0
 #: Response above this acceleration (m/s2) is called brisk.
 _BRISK = 1.8
 
@@ -95,7 +92,8 @@ class Solved:
         shot: what it was made for.
         settings: what was asked.
         plan: in the world, at the model's rate.
-        followed: the model's motion on its own skeleton, on level ground: what the rest was made from.
+        followed: the model's motion on its own skeleton, what the rest was made from; on level ground at height 0 if
+            the model feels no ground.
         clip: on the rig's skeleton, at the model's rate, feet planted.
         keys: the same at the scene's rate.
         planted: what planting did; None if it was not asked for.
@@ -177,7 +175,7 @@ def solve(
         judged: measure the quality.
 
     Raises:
-        PathError, RigError, ClipError: what cannot be done.
+        PathError, TerrainError, RigError, ClipError: what cannot be done.
         PackError: the pack walks on another number of legs than the character.
         Cancelled: ``progress`` said so.
     """
@@ -204,7 +202,7 @@ def solve(
     tell(0.85, "Making keys")
     with watch.stage("keys"):
         keys = clip.resampled(shot.fps)
-        channels, fewer = _channels(shot, settings, keys)
+        channels, fewer = _channels(shot, settings, keys, ahead.ground)
     tell(0.9, "Measuring" if judged else "Done")
     with watch.stage("report"):
         report = _judged(shot, settings, plan, clip, planted, reference) if judged else None
@@ -308,9 +306,12 @@ def _whole(solved: Solved, written: Any) -> tuple[int, int]:
     return (first, last) if first <= last else ((first + last) // 2,) * 2
 
 
-def _channels(shot: Shot, settings: BakeSettings, keys: Clip) -> tuple[list[Channel], tuple[str, ...]]:
+def _channels(
+    shot: Shot, settings: BakeSettings, keys: Clip, ground: Terrain
+) -> tuple[list[Channel], tuple[str, ...]]:
     """What to key; where fewer keys are asked for, how many and how near they are. Layers blend first."""
-    channels = channels_of(shot.rig, keys, shot.root_motion, root_height(keys, shot), shot.base, shot.ik)
+    height = ground_under_root(keys, ground)
+    channels = channels_of(shot.rig, keys, shot.root_motion, height, shot.base, shot.ik)
     if settings.tolerance is None or settings.output == "layer":
         return channels, ()
     channels, found = reduce_channels(shot.rig, channels, keys.contacts, settings.tolerance, shot.base, shot.ik)
@@ -335,14 +336,6 @@ def _reducer(solved: Solved) -> Reduce | None:
 def _finest(clip: Clip) -> float:
     """The bake error that Blender's single precision leaves, metres: 1e-5 near the world's origin, more far from it."""
     return float(np.clip(4.0 * np.spacing(np.float32(np.abs(clip.hips).max(initial=0.0))), 1e-5, 1e-4))
-
-
-def root_height(clip: Clip, shot: Shot) -> Array:
-    """Height of the ground under the root (f,), metres, without its bumps."""
-    level = np.asarray(shot.ground.height(clip.root[:, :2]))
-    if np.ptp(level) < 1e-9:
-        return level
-    return lowpass(level, clip.fps, ROOT_HEIGHT_HZ)
 
 
 def stands(clip: Clip, first: int = 0) -> dict[str, list[list[int]]]:

@@ -13,10 +13,9 @@ from .baking import bake_errors, landings
 from .motion.clip import Clip
 from .motion.errors import Cancelled, ClipError, RigError
 from .motion.figures import QualityReport
-from .motion.filters import lowpass
 from .motion.key_reduction import Tolerance
 from .motion.planting import Planted, PlantSettings
-from .motion.rotations import Array
+from .motion.root_track import ground_under_root
 from .motion.terrain import FlatGround, Terrain, require_ground
 from .motion.transfer import Place, Ready, carry, finished, make_ready, plant, way
 from .motion.transfer_report import judge_transfer
@@ -32,8 +31,6 @@ from .scene.shot import Controls, scene_fps
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
-#: The root follows the ground's height below this frequency, Hz.
-ROOT_HEIGHT_HZ = 1.0
 #: A motion on the spot needs ground this far around, metres.
 _SPOT = 0.6
 
@@ -299,7 +296,7 @@ def _solve(found: Reading, source: Source, tell: Callable[[float, str], None]) -
     tell(0.9, "Making keys")
     clip = finished(clip, source.ready)
     keys = clip.resampled(found.fps)
-    channels = channels_of(rig, keys, settings.root_motion, _root_height(keys, ground), found.base, found.ik)
+    channels = channels_of(rig, keys, settings.root_motion, ground_under_root(keys, ground), found.base, found.ik)
     if settings.tolerance is not None:
         channels, fewer = reduce_channels(rig, channels, keys.contacts, settings.tolerance, found.base, found.ik)
         report = replace(report, notes=(*report.notes, *fewer.notes))
@@ -327,12 +324,6 @@ def _write(found: Reading, one: Solved, target: Any, settings: RetargetSettings,
 
 def _target_place(rig: Rig, settings: RetargetSettings) -> Place | None:
     return None if settings.at_source else Place((float(rig.place[0]), float(rig.place[1])), rig.facing)
-
-
-def _root_height(clip: Clip, ground: Terrain) -> Array:
-    """Height of the ground under the root (f,), metres, without its bumps."""
-    level = np.asarray(ground.height(clip.root[:, :2]))
-    return level if np.ptp(level) < 1e-9 else lowpass(level, clip.fps, ROOT_HEIGHT_HZ)
 
 
 def _ground(

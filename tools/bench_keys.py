@@ -16,8 +16,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from blender_addon.baking import BakeSettings, Solved, root_height, solve
+from blender_addon.baking import BakeSettings, Solved, solve
 from blender_addon.motion.key_reduction import Tolerance
+from blender_addon.motion.root_track import ground_under_root
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.scene import actions, setup, unbake
 from blender_addon.scene.channels import Channel, channels_of
@@ -55,7 +56,7 @@ def measured(solved: Solved, controls: str, reduced: bool) -> None:
     """Write the motion one way, look at every 13th frame through the depsgraph, take it back; one line."""
     ob, shot, clip = bpy.data.objects[make_rigify.RIG], solved.shot, solved.keys
     rig, ik = (shot.rig, None) if controls == "fk" else with_ik(ob, shot.rig, controls == "both")
-    channels = channels_of(rig, clip, shot.root_motion, root_height(clip, shot), ik=ik)
+    channels = channels_of(rig, clip, shot.root_motion, ground_under_root(clip, shot.ground), ik=ik)
     begin = time.process_time()
     told = "a key a frame"
     if reduced:

@@ -12,11 +12,14 @@ from .clip import Clip
 from .filters import lowpass
 from .rotations import Array
 from .skeleton import Skeleton
+from .terrain import Terrain
 
 #: -3 dB frequencies in Hz. Steps sway the hips at about 1 Hz (a stride) to 2 Hz; below 0.5 Hz corners and
 #: starts smear.
 POSITION_CUTOFF = 1.0
 FACING_CUTOFF = 0.7
+#: What carries the travel follows the ground's height below this frequency, Hz.
+HEIGHT_CUTOFF = 1.0
 
 
 def body_yaw(skeleton: Skeleton, positions: Array) -> Array:
@@ -75,3 +78,9 @@ def root_track(
 def with_root(clip: Clip) -> Clip:
     """The clip with its root track computed anew from the body."""
     return replace(clip, root=root_track(clip.skeleton, clip.world[0], clip.fps))
+
+
+def ground_under_root(clip: Clip, ground: Terrain) -> Array:
+    """Height of the ground under the root (f,), metres, without its bumps; ``ground``: as the body takes it."""
+    level = np.asarray(ground.height(clip.root[:, :2]))
+    return level if np.ptp(level) < 1e-9 else lowpass(level, clip.fps, HEIGHT_CUTOFF)
