@@ -48,6 +48,7 @@ class Likeness:
             speed=_sampled(plan.speed, at) * self.speed, distance=_sampled(plan.distance, at) * self.length,
             action=plan.action[nearest], turning=plan.turning[nearest], deviation=plan.deviation * self.length,
             depth=plan.depth[nearest] if len(plan.depth) else plan.depth,
+            leaps=tuple(self.time * moment for moment in plan.leaps),
         )  # fmt: skip
 
     def clip(self, clip: Clip, frames: int) -> Clip:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,7 +43,7 @@ def test_froude_numbers_stay(size: float) -> None:
 
 
 def test_a_plan_is_as_much_quicker_as_the_model_is_smaller() -> None:
-    like, own = Likeness(0.25, 0.5), plan()
+    like, own = Likeness(0.25, 0.5), replace(plan(), leaps=(1.0, 3.0))
     found = like.plan(own)
     assert found.seconds == pytest.approx(0.5 * own.seconds, abs=2 / 60)
     assert found.positions[-1] == pytest.approx(0.25 * own.positions[-1])
@@ -49,6 +51,7 @@ def test_a_plan_is_as_much_quicker_as_the_model_is_smaller() -> None:
     travelled = np.linalg.norm(np.diff(found.positions, axis=0), axis=1).max() * found.fps
     assert travelled == pytest.approx(found.speed.max(), rel=0.01)
     assert len(found.action) == len(found.turning) == len(found)
+    assert found.leaps == (0.5, 1.5)
 
 
 def test_equal_bodies_change_nothing() -> None:
