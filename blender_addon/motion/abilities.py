@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -106,10 +107,21 @@ class Abilities:
         """The inverse of `to_json`; raises `PackError` for what makes no sense."""
         try:
             crouch, leap, steepest = (data.get(name) for name in ("crouch", "leap", "steepest"))
-            return cls(
-                Crouch(**{key: float(value) for key, value in crouch.items() if value is not None}) if crouch else None,
-                Leap(**{key: float(value) for key, value in leap.items()}) if leap else None,
+            found = cls(
+                Crouch(**_numbers(crouch)) if crouch else None,
+                Leap(**_numbers(leap)) if leap else None,
                 None if steepest is None else float(steepest),
             )
+            if not math.isfinite(found.steepest or 0.0) or (found.leap is not None and found.leap.flight <= 0.0):
+                raise ValueError("a slope or a flight that is none")
+            return found
         except (TypeError, ValueError, AttributeError) as error:
             raise PackError(f"What the pack says of its abilities is malformed ({error})", "Train it again") from error
+
+
+def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
+    """Those of plain data; raises `ValueError` for what is no number."""
+    found = {key: float(value) for key, value in data.items() if value is not None}
+    if not all(map(math.isfinite, found.values())):
+        raise ValueError("values that are no numbers")
+    return found

@@ -60,7 +60,8 @@ class Schedule:
     """Marks in order of distance; before the first one the character walks at 1.2 m/s.
 
     Raises:
-        PathError: a number that is not one, a negative distance, pause or ease, a speed of 0 or beyond 12 m/s.
+        PathError: a number that is not one, a negative distance, pause or ease, a speed or a leap of 0, a speed beyond
+            `ABSURD_SPEED`.
     """
 
     marks: tuple[Mark, ...] = ()
@@ -178,6 +179,8 @@ def _checked(number: int, mark: Mark) -> Mark:
             raise PathError(f"{where} has the {name} {value}", "Give a number that is 0 or more")
     if mark.pause > LONGEST_PAUSE:
         raise PathError(f"{where} pauses for {mark.pause:.0f} s", "Pause for an hour at most")
+    if mark.reach is not None and not 0.0 < mark.reach < math.inf:
+        raise PathError(f"{where} leaps {mark.reach} m", "Give a length above 0, or none for a leap as is usual")
     if not mark.action:
         raise PathError(f"{where} names no action", "Choose walk, run or stand")
     if mark.speed is not None and mark.action not in RESTS:

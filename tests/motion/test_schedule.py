@@ -40,6 +40,8 @@ def test_a_stand_mark_interrupts_what_goes_on():
         Mark(0.0, 1.0, pause=1e6),
         Mark(0.0, 1.0, ease=float("inf")),
         Mark(0.0, 1.0, action=""),
+        Mark(0.0, action="jump", reach=0.0),
+        Mark(0.0, action="jump", reach=float("nan")),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused_with_a_remedy(mark):

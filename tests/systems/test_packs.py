@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blender_addon.motion.abilities import Abilities, Crouch
+from blender_addon.motion.abilities import Abilities, Crouch, Leap
 from blender_addon.motion.errors import PackError
 from blender_addon.systems import packs
 from blender_addon.systems.features import layouts
@@ -28,6 +29,11 @@ from blender_addon.systems.packs import (
 )
 from blender_addon.systems.protocol import abilities_of
 from tests.synthetic import biped, walk
+
+LEAP = Leap(
+    speed=1.0, flight=0.3, flight_speed=2.2, behind=0.3, ahead=0.4, phase=1.6, nearest=1.2, furthest=1.6, slow=1.8,
+    fast=2.6,
+)  # fmt: skip
 
 
 def info(**changes) -> PackInfo:
@@ -72,7 +78,7 @@ def test_what_was_written_is_read_again(pack, files):
 
 
 def test_abilities_are_kept_and_absent_in_older_packs(tmp_path, files):
-    able = Abilities(Crouch(0.4, 0.8, 1.1), steepest=0.6)
+    able = Abilities(Crouch(0.4, 0.8, 1.1), LEAP, 0.6)
     write_pack(tmp_path / "able", info(abilities=able), files)
     assert read_info(tmp_path / "able").abilities == able
     data = json.loads(manifest(files))
@@ -132,6 +138,8 @@ def test_a_missing_file_is_named(tmp_path, files):
         ({"credits": "one text"}, "malformed"),
         ({"abilities": {"crouch": {"depth": 1.0}}}, "malformed"),
         ({"abilities": [1]}, "malformed"),
+        ({"abilities": {"crouch": {"usual": 0.2, "deepest": float("nan"), "fastest": 1.0}}}, "malformed"),
+        ({"abilities": {"leap": {**asdict(LEAP), "flight": 0.0}}}, "malformed"),
         ({"files": {}}, "which files"),
         ({"files": {"../evil": {"sha256": ""}}}, "outside itself"),
         ({"files": {CLIPS: None}}, "checksum"),
