@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from .crown import Crown
 from .figures import Figure
 from .gait_labels import crouch_depth, top_of_depth
 from .path import RootPath
+from .plan import Plan
 from .rotations import Array
 from .runs import runs
 from .terrain import Terrain
@@ -53,25 +53,6 @@ class Ceiling:
         return np.asarray(sampled(self.arc, self.height, distance, self.cyclic).min(axis=0))
 
 
-class PlannedWay(Protocol):
-    """What measuring needs of a plan; see `plan.Plan`."""
-
-    @property
-    def fps(self) -> float:
-        """Frames per second."""
-        ...
-
-    @property
-    def positions(self) -> Array:
-        """Planned root (f, 2), metres."""
-        ...
-
-    @property
-    def distance(self) -> Array:
-        """How far along the path (f,), metres."""
-        ...
-
-
 @dataclass(frozen=True)
 class LowSpan:
     """A part of the path under a ceiling too low to walk upright.
@@ -100,7 +81,7 @@ class Overhead:
     crown: Crown
     four_legged: bool = False
 
-    def room(self, clip: Clip, plan: PlannedWay) -> Array:
+    def room(self, clip: Clip, plan: Plan) -> Array:
         """The room over each frame's body (f,), metres; negative where it goes through, inf under the open sky.
 
         Args:
@@ -115,7 +96,7 @@ class Overhead:
         over = np.stack([self.ceiling.over(column) for column in (distance[:, None] + ahead).T], axis=-1)
         return np.asarray((over - tops[..., 2]).min(axis=1))
 
-    def figures(self, clip: Clip, plan: PlannedWay) -> list[Figure]:
+    def figures(self, clip: Clip, plan: Plan) -> list[Figure]:
         """The least `room` in cm; nothing under no ceiling."""
         room = 100.0 * self.room(clip, plan)
         if not np.any(np.isfinite(room)):

@@ -76,8 +76,8 @@ class Crouching:
         if not np.any(slower):
             return speed, ()
         note = (
-            f"Where the ceiling is low, {float(allowed[slower].min()):.2f} m/s is as fast as this pack crouches so "
-            f"low, in place of {float(speed[slower].max()):.2f} m/s"
+            f"Where the ceiling is low, {float(allowed[slower].min()):.2f} m/s is used in place of "
+            f"{float(speed[slower].max()):.2f} m/s: this pack crouches that low no faster"
         )
         return np.minimum(speed, allowed), (note,)
 
@@ -93,7 +93,7 @@ class Crouching:
         found = _lowest_near(np.array(speeds), np.array(reach), float(self.arc[-1]) / (len(speeds) - 1), self.cyclic)
         return np.asarray(sampled(self.arc, found, distance, self.cyclic).min(axis=0))
 
-    def over(
+    def applied_to(
         self, actions: tuple[str, ...], action: IntArray, distance: Array, fps: float
     ) -> tuple[tuple[str, ...], IntArray, Array]:
         """The actions of a plan with the crouches that the ceiling wants, whatever else was to be done there.

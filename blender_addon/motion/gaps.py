@@ -13,7 +13,7 @@ from .path import RootPath
 from .rotations import Array
 from .runs import runs
 from .schedule import JUMP, Mark, Schedule
-from .terrain import WALL, WIDEST_DIP, HeightField, Terrain, without_dips
+from .terrain import WALL, WIDEST_DIP, BoolArray, HeightField, Terrain, without_dips
 
 #: A dip this deep under both its rims is a gap, if it is no wider than `terrain.WIDEST_DIP`, metres.
 DEEP = 0.25
@@ -133,12 +133,12 @@ def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
         window = (slice(low[0], high[0]), slice(low[1], high[1]))
         grid = np.stack(np.meshgrid(*(np.arange(a, b) for a, b in zip(low, high, strict=True)), indexing="ij"), axis=-1)
         at = ground.origin + ground.cell * grid
-        near = _distance_along(path, gap, at)
-        heights[window] = np.where(near & (heights[window] < level - 0.5 * DEEP), np.nan, heights[window])
+        dip = _between_rims(path, gap, at) & (heights[window] < level - 0.5 * DEEP)
+        heights[window] = np.where(dip, np.nan, heights[window])
     return HeightField(ground.origin, ground.cell, heights)
 
 
-def _distance_along(path: RootPath, gap: Gap, at: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _between_rims(path: RootPath, gap: Gap, at: Array) -> BoolArray:
     """Which points (..., 2) lie between the rims of a gap, as seen along the path in its middle."""
     here, there = path.position(np.array([gap.first, gap.last]))
     forward = (there - here) / max(float(np.linalg.norm(there - here)), 1e-9)

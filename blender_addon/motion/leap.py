@@ -23,7 +23,7 @@ _RUN_UP, _RUN_OUT, _EASE = 1.8, 0.8, 0.5
 _TICK = 1e-3
 #: A leap that changes the speed by more than this, m/s, is spoken of.
 _NOTED = 0.3
-#: A leap cannot begin nearer than this to the path's start, metres.
+#: A leap cannot begin nearer than this to the way's start, nor land nearer to its end, metres.
 _LEAST_RUN_UP = 0.5
 
 

@@ -37,7 +37,8 @@ _TURNING_RATE, _TURNING_RADIUS = 0.35, 0.35
 _AT_END = 0.02
 #: A body that stands this near (metres) to a mark rests at it.
 _AT_REST = 0.15
-#: A leap lasts from so many seconds before its mark is reached to so many after: crouch, flight and landing.
+#: A jump of models that do not leap out of a walk lasts from so many seconds before its mark is reached to so many
+#: after: crouch, flight and landing.
 _LEAP = (-0.35, 0.75)
 
 
@@ -280,7 +281,7 @@ def _leaping(track: Track, timing: Timing, stretches: tuple[Stretch, ...], leap:
 
 def _lowered(plan: Plan, crouching: Crouching) -> Plan:
     """The plan with how deep it crouches, under ceilings whatever else it does there."""
-    actions, action, depth = crouching.over(plan.actions, plan.action, plan.distance, plan.fps)
+    actions, action, depth = crouching.applied_to(plan.actions, plan.action, plan.distance, plan.fps)
     return replace(plan, actions=actions, action=action, depth=depth)
 
 

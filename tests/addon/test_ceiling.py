@@ -174,7 +174,7 @@ def test_a_body_of_any_size_crouches_under_a_tunnel_and_its_report_says_how_much
     room = low.report["headroom"]
     assert room.mark == "good" and room.value < 15.0 * size
     assert any(note.startswith("Crouches from 2.5") for note in low.notes)
-    assert any(f"{0.6 * size:.2f} m/s is as fast" in note for note in low.notes)
+    assert any(f"{0.6 * size:.2f} m/s is used" in note for note in low.notes)
     inside = (low.plan.distance > 2.2) & (low.plan.distance < 4.0)
     assert low.plan.speed[inside].max() < 0.6 * size + 0.01
     upright = solve(shot, croucher(Abilities()), settings, speeds=(0.3, 2.0))
