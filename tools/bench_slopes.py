@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from blender_addon.motion import courses
+from blender_addon.motion import rotations as rot
 from blender_addon.motion.clip import BoolArray, Clip
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import GaitsmithError
@@ -76,11 +77,10 @@ def carriage(clip: Clip, ground: Callable[[Array], Array]) -> Carriage:
     way = velocity / np.maximum(speed, 1e-6)[:, None]
     rise = ground(place + REACH * way) - ground(place - REACH * way)
     gradient = np.degrees(np.arctan(rise / (2.0 * REACH)))
-    positions, names = clip.world[0], clip.skeleton
-    top = positions[:, names.index("neck" if names.has("neck") else "head")] - clip.hips
+    top = clip.world[0][:, clip.skeleton.index("neck" if clip.skeleton.has("neck") else "head")] - clip.hips
     lean = np.degrees(np.arctan2(np.sum(top[:, :2] * way, axis=1), top[:, 2]))
     facing = lowpass(clip.root[:, 2], clip.fps, WAY_HZ)
-    ahead = np.sum(np.stack([np.sin(facing), -np.cos(facing)], axis=1) * way, axis=1)
+    ahead = np.sum(rot.direction_of_yaw(facing) * way, axis=1)
     straight = (ahead > np.cos(np.radians(ASIDE))) & (np.abs(derivative(facing, clip.fps)) < np.radians(TURNING))
     return Carriage(gradient, speed, clip.hips[:, 2] - ground(place), lean, straight & _even(gradient, clip.fps))
 

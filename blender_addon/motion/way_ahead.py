@@ -18,7 +18,7 @@ from .rotations import Array
 from .schedule import Schedule
 from .terrain import Terrain
 
-#: A slope is that between places so far apart on the path, metres: what a body feels under it.
+#: A slope is that between places so far apart on the way, metres, the body in their middle: as it is learned.
 SPAN = 0.6
 #: The path is looked at this finely, metres.
 _FINE = 0.02
@@ -85,6 +85,6 @@ def _too_steep(path: RootPath, ground: Terrain, abilities: Abilities) -> tuple[s
         return ()
     asked, known = (np.degrees(np.arctan(slope)) for slope in (found[worst], abilities.steepest))
     return (
-        f"The terrain is {asked:.0f} degrees steep at {along[worst] + 0.5 * SPAN:.2f} m, and the steepest that this "
-        f"pack has learned {known:.0f} degrees: the body moves as there, and the feet are set down on the slope",
+        f"The terrain is {asked:.0f} degrees steep at {along[worst] + 0.5 * SPAN:.2f} m, and this pack has learned no "
+        f"more than {known:.0f} degrees: the body moves as on these, and the feet are set down on the slope",
     )

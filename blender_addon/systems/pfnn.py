@@ -47,7 +47,7 @@ Answer = Callable[[Float32, Array], Float32]
 NETWORK = "pfnn.onnx"
 #: What the network moves faster than this is its own error from frame to frame.
 NOISE_HZ = 12.0
-#: The fastest walk, m/s, where a pack does not say how fast its own is.
+#: The fastest walk, m/s, where the motion that was learned shows none.
 FASTEST_WALK = 2.0
 
 

@@ -15,6 +15,7 @@ from blender_addon.motion.gait_labels import body_top, crouch_depth, feet_bearin
 from blender_addon.motion.labels import STAND_SPEED, root_speed
 from blender_addon.motion.metrics_feet import ball_positions
 from blender_addon.motion.rotations import Array
+from blender_addon.motion.way_ahead import SPAN
 from blender_addon.systems.trajectory import PAST, clip_trajectory
 
 from .data import Take
@@ -27,8 +28,6 @@ _USUAL = 0.6
 _LONG_BEFORE, _BEFORE = 0.6, 0.3
 #: Who takes off from one foot and lands on one has the other in the air so long before and after, seconds.
 _ALONE = 0.1
-#: Steepness is measured over so much of the way, metres, the body in its middle.
-_WAY = 0.6
 #: Leaps that differ less than this, metres, do not tell how their speed grows with their length.
 _ALIKE = 0.05
 
@@ -132,7 +131,7 @@ def steepness(take: Take) -> Array:
     way = np.concatenate(
         [np.zeros((len(clip), 1)), np.cumsum(np.linalg.norm(np.diff(positions, axis=1), axis=-1), axis=1)], axis=1
     )
-    ends = way[:, PAST, None] + 0.5 * _WAY * np.array([-1.0, 1.0])
+    ends = way[:, PAST, None] + 0.5 * SPAN * np.array([-1.0, 1.0])
     moving = (root_speed(clip) > STAND_SPEED) & (ends[:, 0] >= 0.0) & (ends[:, 1] <= way[:, -1]) & _learned(take)
     rows = np.nonzero(moving)[0]
     way, ends = way[rows], ends[rows]
@@ -145,5 +144,5 @@ def steepness(take: Take) -> Array:
         heights = felt.heights[rows, 0]
         before, after = (np.take_along_axis(heights, low + side, axis=1) for side in (0, 1))
         at = before + part * (after - before)
-        steep.append(np.abs(at[:, 1] - at[:, 0]) / _WAY)
+        steep.append(np.abs(at[:, 1] - at[:, 0]) / SPAN)
     return np.array(steep)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from blender_addon.systems.trajectory import PAST, SAMPLES
+from blender_addon.systems.pfnn import FASTEST_WALK
+from blender_addon.systems.trajectory import PAST, SAMPLE_SECONDS, SAMPLES
 
 from .. import starts
 from .data import PfnnData
@@ -22,7 +23,7 @@ def choose(data: PfnnData, seed: int) -> npt.NDArray[np.int64]:
     places = data.blocks.slices
     gaits = _physical(data, places["gaits"]).reshape(len(data), SAMPLES, -1)[:, PAST]
     trajectory = _physical(data, places["trajectory"])[:, : 2 * SAMPLES].reshape(len(data), SAMPLES, 2)
-    speed = np.linalg.norm(np.diff(trajectory, axis=1), axis=-1) * 6.0
+    speed = np.linalg.norm(np.diff(trajectory, axis=1), axis=-1) / SAMPLE_SECONDS
     pose = _physical(data, places["pose"]).reshape(len(data), 2, -1, 3)
     restless = np.maximum(speed.max(axis=1), np.linalg.norm(pose[:, 1], axis=-1).max(axis=1))
     level = (data.heights[0] * data.height_scale + data.height_mean).abs().amax(dim=1).numpy() < 0.03
@@ -36,12 +37,12 @@ def fastest_walk(data: PfnnData) -> float:
     """The speed, m/s, that walking frames hardly exceed."""
     places = data.blocks.slices
     if "walk" not in data.gaits:
-        return 2.0
+        return FASTEST_WALK
     gaits = _physical(data, places["gaits"]).reshape(len(data), SAMPLES, -1)[:, PAST]
     steps = _physical(data, places["steps"])
     walking = gaits[:, data.gaits.index("walk")] > 0.9
     speeds = np.linalg.norm(steps[walking, :2], axis=1)
-    return float(np.quantile(speeds, 0.99)) if len(speeds) else 2.0
+    return float(np.quantile(speeds, 0.99)) if len(speeds) else FASTEST_WALK
 
 
 def felt_range(data: PfnnData) -> npt.NDArray[np.float32]:
