@@ -24,7 +24,8 @@ def plan_shot(
         speeds: slowest and fastest that the model covers, m/s. like: the model's size for the character's.
 
     Raises:
-        PathError: what cannot be planned. TerrainError: a ditch too deep to step out of, over which nobody leaps.
+        PathError: what cannot be planned.
+        TerrainError: a ditch or hole too large to walk over, over which nobody leaps.
     """
     ahead = way_ahead(
         shot.path, shot.ground, settings.schedule, system.actions, abilities_of(system), 1.0 / like.length,

@@ -13,7 +13,7 @@ from .path import RootPath
 from .rotations import Array
 from .runs import runs
 from .schedule import JUMP, Mark, Schedule
-from .terrain import WALL, WIDEST_DIP, BoolArray, HeightField, Terrain, without_dips
+from .terrain import LONGEST_HOLE, WALL, WIDEST_DIP, BoolArray, HeightField, Terrain, without_dips
 
 #: A dip this deep under both its rims is a gap, if it is no wider than `terrain.WIDEST_DIP`, metres.
 DEEP = 0.25
@@ -76,10 +76,10 @@ def over_gaps(
         the schedule, the gaps that are leapt over, and words about those that are not, or are too wide.
 
     Raises:
-        TerrainError: a ditch too deep to step out of, over which nobody leaps.
+        TerrainError: a ditch too deep to step out of, or a hole too long to cross, over which nobody leaps.
     """
     if leap is None:
-        _refuse_deep(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
+        _refuse_large(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
         return schedule, (), ()
     marks: list[Mark] = []
     leapt: list[Gap] = []
@@ -100,7 +100,7 @@ def over_gaps(
         marks.append(replace(mark, at=max(take_off, 0.0), reach=reach))
         leapt.append(gap)
     others = [gap for gap in gaps if gap not in leapt]
-    _refuse_deep(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
+    _refuse_large(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
     notes += [
         f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
         for gap in others
@@ -108,8 +108,12 @@ def over_gaps(
     return Schedule(marks), tuple(leapt), tuple(notes)
 
 
-def _refuse_deep(gaps: Sequence[Gap], remedy: str) -> None:
+def _refuse_large(gaps: Sequence[Gap], remedy: str) -> None:
     for gap in gaps:
+        if gap.depth == np.inf and gap.width > LONGEST_HOLE:
+            raise TerrainError(
+                f"The path runs {gap.width:.1f} m over a hole in the terrain, from {gap.first:.2f} m on", remedy
+            )
         if WALL < gap.depth < np.inf:
             raise TerrainError(
                 f"A ditch {gap.width:.2f} m wide and {gap.depth:.2f} m deep lies across the path at {gap.first:.2f} m",

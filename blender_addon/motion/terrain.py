@@ -21,6 +21,8 @@ MAX_GRADIENT = 2.75
 WALL = 0.6
 #: Dips narrower than this, metres, have two rims that belong together.
 WIDEST_DIP = 3.0
+#: The longest stretch without ground that a walk may cross, metres.
+LONGEST_HOLE = 1.5
 #: Heights beyond this (metres) come from a wrong unit.
 _HIGHEST = 50_000.0
 
@@ -153,14 +155,15 @@ def without_dips(heights: Array, step: float, widest: float = WIDEST_DIP) -> Arr
     return np.asarray(windows(tallest, reach + 1).min(axis=1))
 
 
-def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5, ditches: bool = False) -> float:
+def require_ground(terrain: Terrain, xy: Array, gap: float = LONGEST_HOLE, ditches: bool = False) -> float:
     """Refuse a path that leaves the ground or runs against a wall.
 
     Args:
         terrain: the ground.
         xy: points along the path (n, 2), metres, in order and a few centimetres apart.
         gap: the longest stretch without ground that a walk may cross, metres.
-        ditches: allow ditches that can be leapt over, with walls as sides.
+        ditches: leave to those who may leap (`gaps.over_gaps`) what lies between two rims up to `WIDEST_DIP` apart:
+            ditches with walls as sides, and longer holes.
 
     Returns:
         The longest such stretch on the path, metres; over it the ground is guessed from its edges.
@@ -177,8 +180,12 @@ def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5, ditches: bool 
     # Length of the hole each point lies in, so far: distance since the last point with ground.
     last = np.maximum.accumulate(np.where(ground, np.arange(len(xy)), -1))
     since = np.where(last >= 0, travelled - travelled[np.maximum(last, 0)], travelled)
-    worst = int(np.argmax(since))
-    if since[worst] > gap:
+    allowed = np.full(len(xy), gap)
+    if ditches:
+        known = np.flatnonzero(ground)
+        allowed[known[0] : known[-1]] = max(gap, WIDEST_DIP)
+    worst = int(np.argmax(since - allowed))
+    if since[worst] > allowed[worst]:
         raise TerrainError(
             f"The path runs {since[worst]:.1f} m over a hole in the terrain, near x {xy[worst, 0]:.2f}, "
             f"y {xy[worst, 1]:.2f}",
@@ -195,7 +202,7 @@ def require_ground(terrain: Terrain, xy: Array, gap: float = 1.5, ditches: bool 
             f"A wall of {rise[wall].max():.2f} m stands across the path near x {at[0]:.2f}, y {at[1]:.2f}",
             "Lead the curve around it",
         )
-    return float(since[worst])
+    return float(since.max())
 
 
 def _fill_holes(heights: Array) -> Array:

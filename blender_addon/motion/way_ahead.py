@@ -54,7 +54,7 @@ def way_ahead(
         overhead: the ceiling; None under the open sky. start: where on the path the walk begins, metres.
 
     Raises:
-        TerrainError: a ditch too deep to step out of, over which nobody leaps.
+        TerrainError: a ditch or hole too large to walk over, over which nobody leaps.
     """
     crouch = abilities.crouch.sized(size) if abilities.crouch is not None else None
     crouching, low = crouching_along(overhead, ground, crouch, start)

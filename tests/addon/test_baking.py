@@ -155,9 +155,10 @@ def test_cancel_at_every_stage_leaves_nothing(pack) -> None:
 
 def test_a_wall_or_a_hole_under_the_path_is_refused_before_anything_is_written(pack) -> None:
     ob = armature_of(biped())
+    info, system = system_of(pack)
     for ground in ([plane(-2, -2, 6, 2), box(2, -1, 0, 2.2, 1, 2)], [plane(-2, -2, 0.5, 2), plane(3, -2, 6, 2)]):
         with pytest.raises(TerrainError) as caught:
-            read_shot(ob, poly_curve(LINE), ground)
+            solve(read_shot(ob, poly_curve(LINE), ground), system, speeds=info.speeds)
         assert caught.value.remedy
     assert len(bpy.data.actions) == 0
 

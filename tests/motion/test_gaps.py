@@ -116,6 +116,18 @@ def test_a_deep_ditch_over_which_nobody_leaps_is_refused_with_a_remedy() -> None
     over_gaps(Schedule([Mark(0.0, 1.2)]), gaps_along(PATH, ditch(4.0, 5.0, 0.4)), None)
 
 
+def test_a_hole_too_long_to_walk_over_wants_a_leap_and_a_shorter_one_does_not() -> None:
+    for width, refused in ((1.8, True), (1.2, False)):
+        gaps = gaps_along(PATH, ground(lambda s: np.where((s > 3.0) & (s < 3.0 + width), np.nan, 0.0)))  # noqa: B023
+        for leap in (LEAP, None):
+            if refused:
+                with pytest.raises(TerrainError, match=r"1\.8 m over a hole"):
+                    over_gaps(Schedule(), gaps, leap)
+            else:
+                over_gaps(Schedule(), gaps, leap)
+        assert over_gaps(Schedule([Mark(3.0, action="jump")]), gaps, LEAP)[1] == tuple(gaps)
+
+
 def test_a_bridged_gap_is_level_and_all_else_as_it_was() -> None:
     before = ditch(4.0, 5.0, 2.0)
     after = bridged(before, PATH, gaps_along(PATH, before))

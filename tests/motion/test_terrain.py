@@ -75,6 +75,13 @@ def test_a_path_over_a_wide_hole_is_refused_and_over_a_narrow_one_is_not() -> No
     path = np.stack([np.linspace(0.1, 5.8, 200), np.full(200, 1.0)], axis=1)
     with pytest.raises(TerrainError, match="hole"):
         require_ground(HeightField(np.zeros(2), 0.1, heights), path)
+    assert require_ground(HeightField(np.zeros(2), 0.1, heights), path, ditches=True) == pytest.approx(2.6, abs=0.1)
+    # Nobody leaps over what has one rim alone, nor so far.
+    for rows in (slice(40, 60), slice(20, 55)):
+        ended = np.zeros((60, 20))
+        ended[rows] = np.nan
+        with pytest.raises(TerrainError, match="hole"):
+            require_ground(HeightField(np.zeros(2), 0.1, ended), path, ditches=True)
     heights[25:] = 0.0
     require_ground(HeightField(np.zeros(2), 0.1, heights), path)
 
