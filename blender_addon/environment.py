@@ -8,8 +8,9 @@ import sys
 import venv
 from pathlib import Path
 
-#: What training imports, and what draws its report; torch without GPU libraries is a tenth of the size.
-PACKAGES = ("numpy", "onnx", "tqdm", "matplotlib")
+#: What training imports, what tries how far a network leaps, and what draws the report.
+PACKAGES = ("numpy", "onnx", "onnxruntime", "tqdm", "matplotlib")
+#: torch without GPU libraries is a tenth of the size.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
@@ -35,8 +36,9 @@ def create(folder: Path) -> int:
              remedy="Choose a Python of your own in the preferences")  # fmt: skip
         return 1
     python = python_of(folder)
-    for index, command in enumerate(install_commands(python)):
-        _say(event="progress", stage=f"Installing {command[-1]}", fraction=0.1 + 0.6 * index)
+    steps = zip(("torch", "what else training needs"), install_commands(python), strict=True)
+    for index, (what, command) in enumerate(steps):
+        _say(event="progress", stage=f"Installing {what}", fraction=0.1 + 0.6 * index)
         if subprocess.run(command, check=False, stdout=sys.stderr).returncode != 0:
             _say(event="error", message="pip could not install what training needs",
                  remedy="See that the computer is online, then try again")  # fmt: skip

@@ -83,6 +83,7 @@ class TrainingRun:
         stage, fraction, loss, left: for the panel.
         losses: the loss curve so far, thinned out.
         pack: folder of the finished pack; None until it is done. report: the file that tells of it; empty without.
+        remarks: what did not go as it should, though the pack is whole.
         error: why it failed; empty otherwise.
     """
 
@@ -92,6 +93,7 @@ class TrainingRun:
         self.losses: list[float] = []
         self.pack: Path | None = None
         self.report, self.error = "", ""
+        self.remarks: list[str] = []
         self._stride, self._skipped = 1, 0
         self._asked_at: float | None = None
         self._began = time.monotonic()
@@ -135,6 +137,8 @@ class TrainingRun:
             self.pack = Path(str(event.get("pack") or self.folder / PACK_NAME))
             self.report = str(event.get("report") or "")
             self.fraction = 1.0
+        elif kind == "remark":
+            self.remarks.append(str(event.get("message") or ""))
         elif kind == "stage":
             self.stage = str(event.get("stage") or event.get("message") or self.stage).capitalize()
         elif kind == "progress":

@@ -21,7 +21,7 @@ from .training_run import unfinished as _unfinished
 from .worker import Progress, Worker
 
 TICK_SECONDS = 0.3
-#: Remarks on the actions that the panel tells at the end.
+#: Remarks on the training and its actions that the panel tells at the end.
 REMARKS_SHOWN = 3
 
 #: The training that runs now, whatever file is open; there is never more than one.
@@ -310,7 +310,7 @@ def _conclude(context: bpy.types.Context, run: TrainingRun) -> None:
     (run.folder / PLAN_NAME).unlink(missing_ok=True)
     lines = [f"Trained and installed {pack.label}: choose it under Motion"]
     lines += [f"What it learned and how well: {run.report}"] if run.report else []
-    lines += _remarks[:REMARKS_SHOWN]
+    lines += [*run.remarks, *_remarks][:REMARKS_SHOWN]
     common.tell(context, "\n".join(lines), "train")
 
 

@@ -130,6 +130,7 @@ if kind == "wait":
 if kind == "error":
     say(event="error", message="Only 0.4 min of motion", remedy="4.6 min more are needed")
     sys.exit(2)
+say(event="remark", message="There is no report: the disk is full")
 say(event="done", pack=out)
 """
 
@@ -167,6 +168,7 @@ def test_a_training_reports_stage_loss_and_time_left(train) -> None:
     finish(run)
     assert run.error == "" and run.pack is not None and run.pack.name == "pack"
     assert run.fraction == 1.0 and run.stage == "Decompressor"
+    assert run.remarks == ["There is no report: the disk is full"]
     assert run.loss == "loss 0.5, held-out 0.7 cm" and run.left.endswith("left")
     assert 100 < len(run.losses) <= training_run.CURVE_POINTS and run.losses[0] > run.losses[-1]
 

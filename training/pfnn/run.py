@@ -103,6 +103,8 @@ class PfnnRun:
         try:
             system: Any = runtime.Pfnn.from_pack(Pack(info, files))
         except RuntimeMissingError:
+            told = "How far it leaps was not tried, for want of onnxruntime: leaps are as wide as the captured ones"
+            self.watch.reporter.message("remark", message=told)
             return info
         return replace(info, abilities=replace(info.abilities, leap=practised(system, leap, info.speeds)))
 
