@@ -8,7 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 from blender_addon.motion.abilities import Leap
-from training.pfnn.leaping import fitted
+from blender_addon.systems.poses import Poses
+from blender_addon.systems.protocol import Chunk
+from tests.synthetic import biped
+from training.pfnn.leaping import fitted, practised
 
 CAPTURED = Leap(
     speed=1.0, flight=0.3, flight_speed=2.2, behind=0.3, ahead=0.4, phase=1.6, nearest=1.1, furthest=1.8, slow=1.8,
@@ -32,3 +35,42 @@ def test_widths_follow_the_line_through_what_was_leapt():
 def test_a_network_that_does_not_leap_keeps_what_was_captured():
     nothing = np.full((30, 3), np.nan)
     assert fitted(CAPTURED, np.linspace(1.8, 2.6, 30), nothing) == CAPTURED
+
+
+class Slider:
+    """Slides along its wish in the rest pose; both feet leave the ground for so many frames when a leap takes off."""
+
+    fps, stride, horizon, actions, noise_hz, on_terrain = 60.0, 1, (0.0, 1 / 60.0), (), None, False
+
+    def __init__(self, frames: int) -> None:
+        self.skeleton, self.frames = biped(), frames
+
+    def start(self, wish):
+        return np.full(len(wish.speed), -1)
+
+    def step(self, state, wish):
+        state = np.where(wish.until_leap < 1 / 60.0, self.frames, state - 1)
+        count = len(state)
+        step = np.concatenate([wish.positions[:, -1], np.zeros((count, 1))], axis=1)[:, None]
+        down = np.repeat((state <= 0)[:, None, None], 2, axis=-1).astype(float)
+        hips = np.tile(self.skeleton.rest_world[0][0], (count, 1, 1))
+        turns = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1, len(self.skeleton), 1))
+        poses = Poses(hips, turns, step, down)
+        none = np.zeros(count, dtype=bool)
+        return state, Chunk(poses, poses.first_two(), none, np.full((count, 1), -1))
+
+
+def test_a_leap_is_measured_from_the_foot_that_takes_off_to_the_one_that_lands():
+    slider = Slider(18)
+    ball = -slider.skeleton.rest_world[0][slider.skeleton.index("left_toe"), 1]
+    found = practised(slider, CAPTURED, (0.3, 2.0))
+    # Stiff legs: the feet are as far ahead of the root at both ends, and as wide as the root flies is the leap.
+    assert -found.behind == pytest.approx(ball, abs=0.05), "a frame is 4 cm"
+    assert found.ahead == pytest.approx(ball, abs=0.03)
+    assert found.nearest == pytest.approx(18 / 60 * 1.8, abs=0.03)
+    assert found.furthest == pytest.approx(18 / 60 * 2.6, abs=0.03)
+    assert (found.slow, found.fast) == pytest.approx((1.8, 2.6))
+
+
+def test_who_stays_on_the_ground_keeps_what_was_captured():
+    assert practised(Slider(0), CAPTURED, (0.3, 2.0)) == CAPTURED
