@@ -64,11 +64,6 @@ class Leap:
     slow: float
     fast: float
 
-    @property
-    def reach(self) -> float:
-        """From the foot that takes off to the one that lands, metres; of the usual leap."""
-        return self.behind + self.flight * self.flight_speed + self.ahead
-
     def speed_for(self, reach: float) -> float:
         """The root's speed in the air, m/s, that carries it so far from foot to foot, metres, if it can."""
         span = max(self.furthest - self.nearest, 1e-9)

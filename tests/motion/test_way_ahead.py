@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.abilities import Abilities, Leap
+from blender_addon.motion.errors import TerrainError
 from blender_addon.motion.path import RootPath
+from blender_addon.motion.plan import make_plan
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.motion.terrain import FlatGround, HeightField
-from blender_addon.motion.way_ahead import slopes, way_ahead
+from blender_addon.motion.way_ahead import WayAhead, as_planned, slopes, way_ahead
 
 LEAP = Leap(
     speed=1.0, flight=0.31, flight_speed=2.3, behind=0.32, ahead=0.4, phase=1.6, nearest=1.2, furthest=1.8,
@@ -51,9 +53,39 @@ def test_gaits_that_were_not_learned_are_told_with_what_is_shown_instead() -> No
 def test_a_small_character_leaps_less_far() -> None:
     found = way_ahead(PATH, FlatGround(), Schedule(), GAITS, Abilities(leap=LEAP), 0.5)
     assert found.leap is not None
-    assert found.leap.reach == pytest.approx(0.5 * LEAP.reach)
+    assert found.leap.furthest == pytest.approx(0.5 * LEAP.furthest)
+    assert found.leap.speed_for(0.75) == pytest.approx(0.5 * LEAP.speed_for(1.5))
     assert found.leap.flight == LEAP.flight
 
 
 def test_slopes_of_a_straight_incline_are_its_own() -> None:
     assert np.allclose(slopes(0.3 * 0.05 * np.arange(60), 0.05), 0.3)
+
+
+def trench(first: float, depth: float) -> HeightField:
+    """Level ground with a ditch of a metre across `PATH`."""
+    return HeightField.from_function(
+        lambda xy: np.where((-xy[..., 1] > first) & (-xy[..., 1] < first + 1.0), -depth, 0.0), (-1.5, -9.5, 1.5, 1.5), 0.02
+    )
+
+
+def planned(ground: HeightField, *marks: Mark) -> WayAhead:
+    ahead = way_ahead(PATH, ground, Schedule([Mark(0.0, 1.2), *marks]), GAITS, Abilities(leap=LEAP), 1.0)
+    return as_planned(ahead, PATH, ground, make_plan(PATH, ahead.schedule, leap=ahead.leap))
+
+
+def test_a_ditch_whose_leap_is_left_out_is_not_walked_over_in_the_air() -> None:
+    shallow = trench(0.4, 0.4)
+    found = planned(shallow, Mark(0.4, action="jump"))
+    assert found.leapt == () and found.ground is shallow
+    assert found.notes[-1] == "The gap at 0.40 m is walked over, for the leap over it is left out"
+    for at, more in ((0.4, ()), (4.0, (Mark(4.0, action="stand", pause=1.0),))):
+        with pytest.raises(TerrainError, match=r"1\.00 m deep") as caught:
+            planned(trench(at, 1.0), Mark(at, action="jump"), *more)
+        assert "run up" in caught.value.remedy
+
+
+def test_a_ditch_that_the_plan_leaps_over_stays_bridged() -> None:
+    found = planned(trench(4.0, 1.0), Mark(4.0, action="jump"))
+    assert len(found.leapt) == 1 and found.notes == ()
+    assert np.abs(found.ground.height(PATH.position(np.linspace(0.0, 8.0, 200)))).max() < 1e-9

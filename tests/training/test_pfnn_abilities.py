@@ -139,7 +139,6 @@ def test_leaps_from_foot_to_foot_are_measured_as_they_were_made():
     between = [0.4 * speed + behind + ahead for speed in (2.0, 2.2, 2.4)]
     assert found.nearest == pytest.approx(between[0]) and found.furthest == pytest.approx(between[2])
     assert found.speed_for(between[1]) == pytest.approx(2.2) and found.slow == pytest.approx(2.0)
-    assert found.reach == pytest.approx(between[1])
 
 
 def test_phases_around_a_whole_turn_have_their_mean_there():
