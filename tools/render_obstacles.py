@@ -38,8 +38,11 @@ UNDERSIDE, RISE = 1.5, 0.268
 SPEED, END = 1.1, 21.0
 #: Stretches of the path shown, metres, a row each.
 ROWS = ((3.0, 6.2), (7.2, 10.2), (11.6, 14.4), (16.1, 18.9))
+#: Pictures in a row, and the size of each, pixels.
 TILES, TILE = 11, (150, 190)
+#: Half of the course's width, metres.
 _HALF = 0.8
+#: Of a block, by its corners as `_block` numbers them.
 _FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
 
 
@@ -119,7 +122,7 @@ def _ends(tops: tuple[float, float], bottom: float) -> tuple[tuple[float, float]
 
 
 def pictures(ob: Any, first: float, last: float) -> np.ndarray:
-    """A row of pictures from the left side, evenly spread over a stretch of the path."""
+    """A row of pictures (height, width, 4), 0 to 1, from the left side, evenly spread over a stretch of the path."""
     scene = bpy.context.scene
     camera = sheets._camera(scene)
     camera.data.type, camera.data.ortho_scale = "ORTHO", 2.6
