@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .motion.likeness import Likeness
 from .motion.plan import Plan, make_plan
-from .motion.way_ahead import WayAhead, way_ahead
+from .motion.way_ahead import WayAhead, as_planned, way_ahead
 from .scene.shot import Shot
 from .systems.protocol import abilities_of
 
@@ -36,4 +36,4 @@ def plan_shot(
         start=settings.start, speeds=(speeds[0] / like.speed, speeds[1] / like.speed), laps=settings.laps,
         leap=ahead.leap, crouching=ahead.crouching,
     )  # fmt: skip
-    return plan, ahead
+    return plan, as_planned(ahead, shot.path, shot.ground, plan)

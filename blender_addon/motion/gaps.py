@@ -10,6 +10,7 @@ import numpy as np
 from .abilities import Leap
 from .errors import TerrainError
 from .path import RootPath
+from .plan import Plan
 from .rotations import Array
 from .runs import runs
 from .schedule import JUMP, Mark, Schedule
@@ -52,9 +53,13 @@ class Gap:
 
 
 def gaps_along(path: RootPath, ground: Terrain) -> list[Gap]:
-    """The gaps under a path: holes, and ditches deeper than `DEEP`, narrower than `WIDEST_DIP`, with steep sides."""
-    along = np.arange(0.0, path.length + 0.5 * _FINE, _FINE)
-    places = path.position(np.minimum(along, path.length))
+    """The gaps under a path: holes, and ditches deeper than `DEEP`, narrower than `WIDEST_DIP`, with steep sides.
+
+    One over the beginning of a closed path ends behind its length.
+    """
+    beyond = WIDEST_DIP if path.cyclic else 0.0
+    along = np.arange(-beyond, path.length + beyond + 0.5 * _FINE, _FINE)
+    places = path.position(along)
     heights = np.asarray(ground.height(places))
     missing = ~ground.has_ground(places)
     depth = np.where(missing, np.inf, without_dips(heights, _FINE) - heights)
@@ -62,15 +67,21 @@ def gaps_along(path: RootPath, ground: Terrain) -> list[Gap]:
     for first, end in runs(depth > _EDGE):
         inside = depth[first:end]
         steep = all(np.any(side[: round(_SIDE / _FINE)] > DEEP) for side in (inside, inside[::-1]))
-        if first > 0 and end < len(along) and steep and (end - first) * _FINE > _NARROW:
+        whole = first > 0 and end < len(along) and steep and (end - first) * _FINE > _NARROW
+        # Round a closed path every gap comes again: it is the one that begins in this lap.
+        if whole and not (path.cyclic and not 0.0 <= along[first - 1] < path.length):
             found.append(Gap(float(along[first - 1]), float(along[end]), float(inside.max())))
     return found
 
 
 def over_gaps(
-    schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None
+    schedule: Schedule, gaps: Sequence[Gap], leap: Leap | None, lap: float = np.inf
 ) -> tuple[Schedule, tuple[Gap, ...], tuple[str, ...]]:
     """Jumps where they clear the gaps near them.
+
+    Args:
+        schedule: what is asked. gaps: on the path. leap: how the model leaps; None if it cannot.
+        lap: length of a closed path, metres; infinite of an open one.
 
     Returns:
         the schedule, the gaps that are leapt over, and words about those that are not, or are too wide.
@@ -79,13 +90,13 @@ def over_gaps(
         TerrainError: a ditch too deep to step out of, or a hole too long to cross, over which nobody leaps.
     """
     if leap is None:
-        _refuse_large(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
+        refuse_large(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
         return schedule, (), ()
     marks: list[Mark] = []
     leapt: list[Gap] = []
     notes: list[str] = []
     for mark in schedule.marks:
-        gap = _meant(mark, gaps)
+        gap = _meant(mark, gaps, lap)
         if gap is None:
             marks.append(mark)
             continue
@@ -97,10 +108,11 @@ def over_gaps(
             )
         # The feet to both sides of the gap: half way between them the root is in the middle of its flight.
         take_off = gap.middle - 0.5 * (leap.ahead - leap.behind + leap.flight * leap.speed_for(reach))
-        marks.append(replace(mark, at=max(take_off, 0.0), reach=reach))
+        at = max(take_off, 0.0) if lap == np.inf else take_off % lap
+        marks.append(replace(mark, at=at, reach=reach))
         leapt.append(gap)
     others = [gap for gap in gaps if gap not in leapt]
-    _refuse_large(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
+    refuse_large(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
     notes += [
         f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
         for gap in others
@@ -108,7 +120,26 @@ def over_gaps(
     return Schedule(marks), tuple(leapt), tuple(notes)
 
 
-def _refuse_large(gaps: Sequence[Gap], remedy: str) -> None:
+def walked_over(gaps: Sequence[Gap], plan: Plan, leap: Leap, lap: float = np.inf) -> tuple[Gap, ...]:
+    """Those of the gaps that a plan goes over without a leap, once at least.
+
+    Args:
+        gaps: on the path. plan: along it. leap: how the model leaps. lap: as in `over_gaps`.
+    """
+    take_offs = np.interp(plan.leaps, np.arange(len(plan)) / plan.fps, plan.distance)
+    begin, end = float(plan.distance[0]), float(plan.distance[-1])
+    laps = [0.0] if lap == np.inf else [number * lap for number in range(-1, int(end // lap) + 1)]
+
+    def missed(gap: Gap, later: float) -> bool:
+        crossed = gap.last + later > begin and gap.first + later < end
+        before = gap.middle + later - take_offs
+        return crossed and not np.any((before > 0.0) & (before < leap.furthest))
+
+    return tuple(gap for gap in gaps if any(missed(gap, later) for later in laps))
+
+
+def refuse_large(gaps: Sequence[Gap], remedy: str) -> None:
+    """Raise `TerrainError`, with a remedy, at a gap too large to walk over."""
     for gap in gaps:
         if gap.depth == np.inf and gap.width > LONGEST_HOLE:
             raise TerrainError(
@@ -129,7 +160,7 @@ def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
     nx, ny = heights.shape
     for gap in gaps:
         line = path.position(np.arange(gap.first, gap.last + _FINE, _FINE))
-        rims = path.position(np.array([max(gap.first - 2.0 * _FINE, 0.0), min(gap.last + 2.0 * _FINE, path.length)]))
+        rims = path.position(np.array([gap.first - 2.0 * _FINE, gap.last + 2.0 * _FINE]))
         level = float(np.min(ground.height(rims)))
         reach = gap.width + WIDEST_DIP
         low = np.maximum(np.floor((line.min(axis=0) - reach - ground.origin) / ground.cell).astype(int), 0)
@@ -150,10 +181,11 @@ def _between_rims(path: RootPath, gap: Gap, at: Array) -> BoolArray:
     return np.asarray((along > -2.0 * _FINE) & (along < np.linalg.norm(there - here) + 2.0 * _FINE))
 
 
-def _meant(mark: Mark, gaps: Sequence[Gap]) -> Gap | None:
+def _meant(mark: Mark, gaps: Sequence[Gap], lap: float) -> Gap | None:
     """The gap that a mark to jump means: the nearest, if it is near."""
     if mark.action != JUMP or not gaps:
         return None
-    away = [max(gap.first - mark.at, mark.at - gap.last, 0.0) for gap in gaps]
+    places = [mark.at] if lap == np.inf else [mark.at, mark.at + lap]
+    away = [min(max(gap.first - at, at - gap.last, 0.0) for at in places) for gap in gaps]
     nearest = int(np.argmin(away))
     return gaps[nearest] if away[nearest] <= _MEANT else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from .ceiling import Overhead, crouching_along
 from .crouching import Crouching
 from .dataset import ACTIONS
 from .gait_names import absent_notes
-from .gaps import bridged, gaps_along, over_gaps
+from .gaps import Gap, bridged, gaps_along, over_gaps, refuse_large, walked_over
 from .path import RootPath
+from .plan import Plan
 from .rotations import Array
 from .schedule import Schedule
 from .terrain import Terrain
@@ -32,6 +33,7 @@ class WayAhead:
         schedule: with jumps where they clear gaps. ground: gaps that are leapt over bridged.
         leap: how the model leaps, in the path's metres. notes: what cannot be done as asked, in words.
         crouching: how low it goes, and where.
+        leapt: the gaps that a mark asks to leap over.
     """
 
     schedule: Schedule
@@ -39,6 +41,7 @@ class WayAhead:
     leap: Leap | None = None
     notes: tuple[str, ...] = ()
     crouching: Crouching = Crouching()
+    leapt: tuple[Gap, ...] = ()
 
 
 def way_ahead(
@@ -63,9 +66,35 @@ def way_ahead(
     told = (*told, *left_out)
     leap = abilities.leap.sized(size) if abilities.leap is not None else None
     gaps = [gap for gap in gaps_along(path, ground) if path.cyclic or gap.last > start]
-    schedule, leapt, notes = over_gaps(schedule, gaps, leap)
+    schedule, leapt, notes = over_gaps(schedule, gaps, leap, _lap(path))
     ground = bridged(ground, path, leapt)
-    return WayAhead(schedule, ground, leap, (*told, *notes, *_too_steep(path, ground, abilities)), crouching)
+    return WayAhead(schedule, ground, leap, (*told, *notes, *_too_steep(path, ground, abilities)), crouching, leapt)
+
+
+def as_planned(ahead: WayAhead, path: RootPath, ground: Terrain, plan: Plan) -> WayAhead:
+    """The way with only those gaps bridged that the plan leaps over, some leaps being left out in it.
+
+    Args:
+        ahead: the way. path: the curve. ground: under it, as it is. plan: along it.
+
+    Raises:
+        TerrainError: a gap that is left is too large to walk over.
+    """
+    missed = walked_over(ahead.leapt, plan, ahead.leap, _lap(path)) if ahead.leap is not None else ()
+    if not missed:
+        return ahead
+    refuse_large(
+        missed, "There is no way to run up to a leap over it, or to land: lead the curve on, move its beginning, other "
+        "leaps and stands away from there, or fill it"
+    )  # fmt: skip
+    kept = tuple(gap for gap in ahead.leapt if gap not in missed)
+    told = tuple(f"The gap at {gap.first:.2f} m is walked over, for the leap over it is left out" for gap in missed)
+    return replace(ahead, ground=bridged(ground, path, kept), leapt=kept, notes=(*ahead.notes, *told))
+
+
+def _lap(path: RootPath) -> float:
+    """Length of a closed path, metres; infinite of an open one."""
+    return path.length if path.cyclic else np.inf
 
 
 def slopes(heights: Array, step: float) -> Array:

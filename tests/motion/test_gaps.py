@@ -137,3 +137,31 @@ def test_a_bridged_gap_is_level_and_all_else_as_it_was() -> None:
     assert np.allclose(before.height(places[:380]), after.height(places[:380]))
     other = ditch(1.0, 1.5, 2.0)
     assert bridged(other, PATH, []) is other
+
+
+RING = RootPath.from_points(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [-4.0, 4.0], [-4.0, 0.0]]), True)
+
+
+def test_a_gap_over_the_beginning_of_a_closed_path_is_found_once_and_leapt_over_by_a_mark_on_either_side() -> None:
+    ring = HeightField.from_function(
+        lambda xy: np.where((np.abs(xy[..., 0]) < 0.5) & (xy[..., 1] < 1.0), -0.5, 0.0), (-6.0, -2.0, 6.0, 6.0)
+    )
+    (gap,) = gaps_along(RING, ring)
+    assert gap.first == pytest.approx(RING.length - 0.5, abs=0.05)
+    assert gap.last == pytest.approx(RING.length + 0.5, abs=0.05)
+    for at in (0.3, RING.length - 0.9):
+        schedule, leapt, _ = over_gaps(Schedule([Mark(at, action="jump")]), [gap], LEAP, RING.length)
+        assert leapt == (gap,)
+        jump = schedule.marks[0]
+        flies = LEAP.flight * LEAP.speed_for(jump.reach)
+        assert 2.0 * jump.at + flies + LEAP.ahead - LEAP.behind == pytest.approx(2.0 * RING.length)
+    level = bridged(ring, RING, [gap]).height(RING.position(np.linspace(-1.0, 1.0, 50)))
+    assert np.abs(level).max() < 1e-9
+
+
+def test_gaps_in_the_middle_of_a_closed_path_are_found_once() -> None:
+    ring = HeightField.from_function(
+        lambda xy: np.where((np.abs(xy[..., 0] - 2.0) < 0.5) & (xy[..., 1] < 1.0), -0.5, 0.0), (-6.0, -2.0, 6.0, 6.0)
+    )
+    (gap,) = gaps_along(RING, ring)
+    assert gap.middle == pytest.approx(2.0, abs=0.05)
