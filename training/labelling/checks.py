@@ -43,7 +43,7 @@ def _steps(clip: Clip, labels: ClipLabels) -> list[str]:
     sure = float(labels.phase.reliable.mean())
     if sure >= LEAST_SURE:
         return []
-    stands = float(np.mean(labels.gaits == labels.gait_names.index("stand")))
+    stands = float(np.mean(np.array(labels.gait_names)[labels.gaits] == "stand"))
     landings = sum(first > 0 for column in feet_of(labels.contacts).T for first, _ in runs(column))
     words = f"{landings} step{'s' * (landings != 1)} in {clip.seconds:.1f} s: its phase creeps on and is not learned"
     return [f"it stands, with {words}" if stands > 0.5 else f"there are only {words}"]

@@ -272,8 +272,8 @@ def labels_of(dataset: Dataset) -> list[ClipLabels]:
 
 
 def check_enough(data: PfnnData, mirrored: bool, least: float = LEAST_SECONDS) -> None:
-    """Raise `DatasetError` that says how much motion is missing, if there is too little."""
-    seconds = len(data) / data.fps / (2 if mirrored else 1)
+    """Raise `DatasetError` that says how much motion is missing, if there is too little that is to be learned."""
+    seconds = int((data.weights > 0.0).sum()) / data.fps / (2 if mirrored else 1)
     check_seconds(seconds, least)
 
 

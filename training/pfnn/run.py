@@ -26,6 +26,7 @@ from ..stages import Limits, Stages, fingerprint, learned_info
 from ..terrain_fitting import TerrainFits, fit_dataset
 from ..trainer import Outcome, Watch
 from . import abilities, export, starts
+from .checks import check_learnable, with_gaits_shown
 from .data import PfnnData, Take, check_enough, labels_of, takes_of
 from .leaping import practised
 from .networks import PfnnNetwork
@@ -115,14 +116,12 @@ class PfnnRun:
                 "A Phase-Functioned Neural Network has the phase of two feet, this data set has others",
                 "Train a Mode-Adaptive Neural Network (mann) on animals",
             )
-        need = self.settings.windows.window + 2
         held = np.array(self.dataset.held_out, dtype=np.bool_)
-        longest = max((len(c) for c, kept in zip(self.dataset.clips, held, strict=True) if not kept), default=0)
-        if longest < need:
-            raise DatasetError(
-                f"The longest clip has {longest} frames; training needs stretches of {need}", "Add longer clips"
-            )
-        self.labels = labels_of(self.dataset)
+        labels = labels_of(self.dataset)
+        doubtful = check_learnable(self.dataset, labels, self.settings.windows.window + 2)
+        if doubtful:
+            self.watch.reporter.message("remark", message=doubtful)
+        self.labels = with_gaits_shown(self.dataset, labels)
         gaits, takes = takes_of(self.dataset, self.labels, self._fits(self.labels))
 
         def part(kept: bool) -> list[Take]:
