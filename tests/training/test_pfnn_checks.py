@@ -74,7 +74,7 @@ def test_doubtful_clips_are_told_and_the_rest_is_learned():
     dataset = Dataset(steps().skeleton, [steps(), on_the_spot(walk(30.0, 1.0)), steps(40.0)])
     told = check_learnable(dataset, labels_of(dataset), 6)
     assert told.startswith("1 of 3 clips are doubtful: belt: it goes on the spot")
-    good = Dataset(steps().skeleton, [steps()])
+    good = Dataset(steps().skeleton, [steps(), walk(10.0, 0.0)])
     assert check_learnable(good, labels_of(good), 6) == ""
 
 

@@ -42,8 +42,8 @@ def check_learnable(dataset: Dataset, labels: Sequence[ClipLabels], window: int)
                            "Add longer clips")  # fmt: skip
     if not any(learned_frames(dataset, number).any() for number in rows):
         raise DatasetError("Everything is left out of learning", "Label some frames as to be learned")
-    doubts = {number: clip_doubts(dataset.clips[number], labels[number]) for number in rows}
-    odd = [f"{dataset.clips[number].name}: {words[0]}" for number, words in doubts.items() if words]
+    found = {number: clip_doubts(dataset.clips[number], labels[number]) for number in rows}
+    doubts = {number: f"{dataset.clips[number].name}: {words[0]}" for number, words in found.items() if words}
     seconds = sum(
         np.count_nonzero(
             labels[number].phase.reliable & learned_frames(dataset, number) & labels[number].contacts.any(axis=1)
@@ -54,13 +54,20 @@ def check_learnable(dataset: Dataset, labels: Sequence[ClipLabels], window: int)
     if seconds < LEAST_STEPS:
         raise DatasetError(
             f"Only {seconds:.0f} s of this motion are steps that go somewhere, {LEAST_STEPS:.0f} s are needed"
-            + (f" ({odd[0]})" if odd else ""),
+            + (f" ({next(iter(doubts.values()))})" if doubts else ""),
             "Give it root motion and feet that stand while they bear the body, or set their contacts by hand",
         )
+    # Who only stands takes no steps, as he should.
+    odd = [words for number, words in doubts.items() if not _stands(labels[number])]
     if not odd:
         return ""
     more = f"; and {len(odd) - _NAMED} more" if len(odd) > _NAMED else ""
     return f"{len(odd)} of {len(rows)} clips are doubtful: {'; '.join(odd[:_NAMED])}{more}"
+
+
+def _stands(label: ClipLabels) -> bool:
+    """Whether a clip shows standing more than all else."""
+    return bool(np.mean(np.array(label.gait_names)[label.gaits] == "stand") > 0.5)
 
 
 def learned_frames(dataset: Dataset, number: int) -> BoolArray:
