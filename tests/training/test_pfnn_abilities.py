@@ -16,6 +16,7 @@ from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.gait_labels import BIPED_GAITS, LOWEST, UPRIGHT
 from blender_addon.motion.phases import Phase
 from blender_addon.systems.pfnn_features import felt_along
+from blender_addon.systems.trajectory import SAMPLE_SECONDS
 from tests.synthetic import walk
 from training.pfnn.abilities import measured, steepness
 from training.pfnn.data import Take
@@ -176,6 +177,18 @@ def test_the_steepest_ground_is_that_which_moving_frames_have_felt():
     assert measure(shown(clip, np.full(900, "walk"))).steepest == 0.0
     still = shown(gliding(np.zeros(300)), np.full(300, "stand"), grounds=(slope,))
     assert measure(still).steepest is None
+
+
+@pytest.mark.parametrize(("frames", "steep"), [(30, True), (4, False)])
+def test_a_slope_counts_however_level_the_rest_is_but_not_a_handful_of_frames(frames, steep):
+    """Of 6000 moving frames: 30 are one in two hundred, 4 less than one in a thousand."""
+    take, label = shown(gliding(np.full(6000, 1.0)), np.full(6000, "walk"))
+    heights = np.array(take.grounds[0].heights)
+    rising = 0.25 * SAMPLE_SECONDS * np.arange(heights.shape[-1])
+    heights[3000 : 3000 + frames, :] = rising
+    felt = replace(take.grounds[0], heights=heights)
+    found = measure((replace(take, grounds=[felt]), label)).steepest
+    assert (found == pytest.approx(0.25, abs=1e-6)) if steep else found == 0.0
 
 
 def test_steps_count_by_their_rise_over_the_way_around_the_body():

@@ -19,6 +19,7 @@ from blender_addon.motion.way_ahead import SPAN
 from blender_addon.systems.trajectory import PAST, clip_trajectory
 
 from .data import Take
+from .starts import RARELY
 
 #: Less crouching than this, seconds, or fewer leaps, teach nothing.
 _LEAST_CROUCHING, _LEAST_LEAPS = 2.0, 3
@@ -118,10 +119,10 @@ def _before_root(clip: Clip, frame: int, point: Array) -> float:
 
 
 def _steepest(takes: Sequence[Take]) -> float | None:
-    """What one in a hundred moving frames exceeds, own ground and fitted."""
+    """What hardly a moving frame exceeds, own ground and fitted: most are level, so that the range felt is meant."""
     found = [steepness(take).reshape(-1) for take in takes]
     values = np.concatenate(found) if found else np.zeros(0)
-    return float(np.quantile(values, 0.99)) if len(values) else None
+    return float(np.quantile(values, 1.0 - RARELY)) if len(values) else None
 
 
 def steepness(take: Take) -> Array:

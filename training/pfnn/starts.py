@@ -14,8 +14,10 @@ from blender_addon.systems.trajectory import PAST, SAMPLE_SECONDS, SAMPLES
 from .. import starts
 from .data import PfnnData
 
-#: What is felt may lie beyond what was felt in training by this share of its range; its range leaves out so much.
-_MARGIN, _RARELY = 0.2, 1e-3
+#: What is felt may lie beyond what was felt in training by this share of its range.
+_MARGIN = 0.2
+#: Such a share of the frames is left out of what counts as learned of the ground, at either end.
+RARELY = 1e-3
 
 
 def choose(data: PfnnData, seed: int) -> npt.NDArray[np.int64]:
@@ -50,7 +52,7 @@ def felt_range(data: PfnnData) -> npt.NDArray[np.float32]:
     learned = data.weights > 0.0
     # Point by point: all heights together are large.
     ends = np.stack(
-        [np.quantile(data.heights[..., point][:, learned].numpy(), [_RARELY, 1.0 - _RARELY])
+        [np.quantile(data.heights[..., point][:, learned].numpy(), [RARELY, 1.0 - RARELY])
          for point in range(data.heights.shape[-1])], axis=1,
     )  # fmt: skip
     ends = ends * data.height_scale.numpy() + data.height_mean.numpy()
