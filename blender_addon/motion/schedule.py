@@ -25,6 +25,8 @@ FALLBACK_SPEED = 1.2
 #: Nothing on legs runs faster (m/s): a cheetah in a hurry. What a character cannot do is clamped by the plan.
 ABSURD_SPEED = 30.0
 LONGEST_PAUSE = 3600.0
+#: Speeds this little (m/s) beyond a pack's are not spoken of: they read the same.
+_NOTED = 0.005
 #: How long (s) a stand mark without a pause of its own stands.
 SHORT_STAND = 1.0
 #: And how long (s) one sits or lies, once down.
@@ -163,7 +165,7 @@ def fitted(
             notes.append(f"The mark at {stretch.at:.2f} m lies beyond the curve's end ({length:.2f} m) and is left out")
             continue
         speed = min(max(stretch.speed, speeds[0]), speeds[1])
-        if speed != stretch.speed:
+        if abs(speed - stretch.speed) > _NOTED:
             notes.append(
                 f"{stretch.speed:.2f} m/s at {stretch.at:.2f} m is beyond the pack's speeds "
                 f"({speeds[0]:.2f} to {speeds[1]:.2f} m/s): {speed:.2f} m/s is used"

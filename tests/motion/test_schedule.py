@@ -81,3 +81,8 @@ def test_what_a_path_or_pack_cannot_do_is_changed_and_said():
     assert len(notes) == 3
     assert any("20.00 m" in note and "10.00 m" in note for note in notes)
     assert any("5.00 m/s" in note and "3.00 m/s is used" in note for note in notes)
+
+
+def test_a_speed_that_is_a_hair_beyond_the_packs_is_used_at_its_end_without_a_word():
+    kept, notes = fitted(Schedule.constant(2.7).stretches(), 8.0, (0.3, 2.6999))
+    assert kept[0].speed == 2.6999 and notes == ()
