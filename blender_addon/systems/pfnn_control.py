@@ -67,17 +67,22 @@ def blended_gaits(own: Array, wish: Array, blend: PfnnBlend) -> Array:
 def meant_gaits(actions: Array, speeds: Array, names: Sequence[str], fastest_walk: float) -> Array:
     """Wished actions (..., gaits) as they were labelled in training: by speed (...), m/s, where that decides.
 
-    Who goes slower than `labels.STAND_SPEED` stands, even if he turns; who shall walk faster than anybody walks runs.
+    Who goes slower than `labels.STAND_SPEED` stands, even if he turns, and nobody who goes faster stands; who shall walk
+    faster than anybody walks runs.
     """
     gaits = np.array(actions)
     index = {name: number for number, name in enumerate(names)}
+    still = np.clip((STAND_SPEED + _STAND_EDGE - speeds) / (2.0 * _STAND_EDGE), 0.0, 1.0)
+    if "stand" in index and "walk" in index:
+        part = (1.0 - still) * gaits[..., index["stand"]]
+        gaits[..., index["stand"]] -= part
+        gaits[..., index["walk"]] += part
     if "walk" in index and "run" in index:
         # Half a metre a second between the two, as people change over.
         run = np.clip((speeds - fastest_walk) / 0.5 + 0.5, 0.0, 1.0) * gaits[..., index["walk"]]
         gaits[..., index["walk"]] -= run
         gaits[..., index["run"]] += run
     if "stand" in index:
-        still = np.clip((STAND_SPEED + _STAND_EDGE - speeds) / (2.0 * _STAND_EDGE), 0.0, 1.0)
         for name in ("walk", "run"):
             if name in index:
                 part = still * gaits[..., index[name]]

@@ -154,6 +154,9 @@ def test_gaits_are_meant_as_they_were_labelled():
     assert np.allclose(meant_gaits(walk_, np.array(1.8), GAITS, 1.8), [0.0, 0.5, 0.5])
     assert np.allclose(meant_gaits(walk_, np.array(0.0), GAITS, 1.8), [1.0, 0.0, 0.0])
     assert np.allclose(meant_gaits(run, np.array(2.0), GAITS, 1.8), run)
+    stand = np.array([1.0, 0.0, 0.0])
+    assert np.allclose(meant_gaits(stand, np.array(1.2), GAITS, 1.8), walk_), "nobody stands who goes on"
+    assert np.allclose(meant_gaits(stand, np.array(0.0), GAITS, 1.8), stand)
     assert np.allclose(meant_gaits(np.array([1.0]), np.array(0.0), ("crouch",), 1.8), [1.0])
 
 
