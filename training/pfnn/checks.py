@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from blender_addon.motion.clip import BoolArray
+from blender_addon.motion.clip import BoolArray, Clip
 from blender_addon.motion.clip_labels import ClipLabels
 from blender_addon.motion.dataset import Dataset
 from blender_addon.motion.errors import DatasetError
 from blender_addon.motion.gait_names import nearest_action
+from blender_addon.motion.label_detection import belt_velocity
 from blender_addon.motion.labels import STAND_SPEED, root_speed
 
 from ..labelling.checks import clip_doubts
@@ -58,16 +59,16 @@ def check_learnable(dataset: Dataset, labels: Sequence[ClipLabels], window: int)
             "Give it root motion and feet that stand while they bear the body, or set their contacts by hand",
         )
     # Who only stands takes no steps, as he should.
-    odd = [words for number, words in doubts.items() if not _stands(labels[number])]
+    odd = [words for number, words in doubts.items() if not _stands(dataset.clips[number], labels[number])]
     if not odd:
         return ""
     more = f"; and {len(odd) - _NAMED} more" if len(odd) > _NAMED else ""
     return f"{len(odd)} of {len(rows)} clips are doubtful: {'; '.join(odd[:_NAMED])}{more}"
 
 
-def _stands(label: ClipLabels) -> bool:
-    """Whether a clip shows standing more than all else."""
-    return bool(np.mean(np.array(label.gait_names)[label.gaits] == "stand") > 0.5)
+def _stands(clip: Clip, label: ClipLabels) -> bool:
+    """Whether a clip shows standing more than all else, not steps on a treadmill."""
+    return bool(np.mean(np.array(label.gait_names)[label.gaits] == "stand") > 0.5) and belt_velocity(clip) is None
 
 
 def learned_frames(dataset: Dataset, number: int) -> BoolArray:
