@@ -67,7 +67,7 @@ def blended_gaits(own: Array, wish: Array, blend: PfnnBlend) -> Array:
 def meant_gaits(actions: Array, speeds: Array, names: Sequence[str], fastest_walk: float) -> Array:
     """Wished actions (..., gaits) as they were labelled in training: by speed (...), m/s, where that decides.
 
-    Who goes slower than `labels.STAND_SPEED` stands, even if he turns, and nobody who goes faster stands; who shall walk
+    Who goes slower than `labels.STAND_SPEED` stands, even if he turns, and who goes faster does not; who shall walk
     faster than anybody walks runs.
     """
     gaits = np.array(actions)
