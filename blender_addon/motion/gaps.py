@@ -90,7 +90,7 @@ def over_gaps(
         TerrainError: a ditch too deep to step out of, or a hole too long to cross, over which nobody leaps.
     """
     if leap is None:
-        refuse_large(gaps, "Fill it, lead the curve around it, or choose a pack that leaps")
+        refuse_large(gaps, "Fill it, lead the curve around it, or choose a pack that jumps")
         return schedule, (), ()
     marks: list[Mark] = []
     leapt: list[Gap] = []
@@ -103,18 +103,18 @@ def over_gaps(
         reach = min(max(gap.width + 2.0 * RIM, leap.nearest), leap.furthest)
         if gap.width > leap.furthest:
             notes.append(
-                f"The gap at {gap.first:.2f} m is {gap.width:.2f} m wide, and the furthest leap of this pack "
+                f"The gap at {gap.first:.2f} m is {gap.width:.2f} m wide, and the furthest jump of this pack "
                 f"{leap.furthest:.2f} m: it lands too short. Make the gap narrower"
             )
         # The feet to both sides of the gap: half way between them the root is in the middle of its flight.
         take_off = gap.middle - 0.5 * (leap.ahead - leap.behind + leap.flight * leap.speed_for(reach))
         at = max(take_off, 0.0) if lap == np.inf else take_off % lap
-        marks.append(replace(mark, at=at, reach=reach))
+        marks.append(replace(mark, at=at, reach=reach, set_at=mark.at))
         leapt.append(gap)
     others = [gap for gap in gaps if gap not in leapt]
     refuse_large(others, 'Set a "jump" mark there, fill it, or lead the curve around it')
     notes += [
-        f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to leap over it'
+        f'The path crosses a gap of {gap.width:.2f} m at {gap.first:.2f} m: set a "jump" mark there to jump over it'
         for gap in others
     ]  # fmt: skip
     return Schedule(marks), tuple(leapt), tuple(notes)

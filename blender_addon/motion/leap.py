@@ -112,6 +112,8 @@ def with_run_ups(
     Args:
         stretches: by distance walked. leap: how the model leaps; None: nothing changes.
         whole: the way's length, metres.
+
+    Jumps are told by where the animator set them, which laps have in common.
     """
     if leap is None or not any(stretch.jump for stretch in stretches):
         return tuple(stretches), ()
@@ -125,22 +127,22 @@ def with_run_ups(
         inside = [stretch for stretch in plain if first < stretch.at < last]
         why = ""
         if jump.at < free or lands > whole - _LEAST_RUN_UP:
-            why = "too near to the way's end or to the leap before it"
+            why = "too near to an end of the way or to the jump before it"
         elif any(stretch.pause > 0.0 for stretch in inside):
             why = "too near to a place where the character stands"
         if why:
-            notes.append(f"The leap at {jump.at:.2f} m is left out: it is {why}")
+            notes.append(f"The jump at {jump.set_at:.2f} m is left out: it is {why}")
             continue
         after = [stretch for stretch in plain if stretch.at < last][-1]
         if abs(jump.speed - leap.speed) > _NOTED:
-            notes.append(f"The leap at {jump.at:.2f} m is taken at {leap.speed:.2f} m/s, as it was learned")
+            notes.append(f"The jump at {jump.set_at:.2f} m is taken at {leap.speed:.2f} m/s, as it was learned")
         run = replace(after, at=first, speed=leap.speed, pause=0.0, ease=_EASE, rest=STAND, action="walk")
         plain = [stretch for stretch in plain if stretch not in inside]
         plain += [run, replace(after, at=last, pause=0.0, ease=_EASE, rest=STAND)]
         plain.sort(key=lambda stretch: stretch.at)
-        leaps.append(replace(run, at=jump.at, ease=0.0, jump=True, reach=jump.reach))
+        leaps.append(replace(run, at=jump.at, ease=0.0, jump=True, reach=jump.reach, set_at=jump.set_at))
         free = last
-    return tuple(sorted([*plain, *leaps], key=lambda stretch: stretch.at)), tuple(notes)
+    return tuple(sorted([*plain, *leaps], key=lambda stretch: stretch.at)), tuple(dict.fromkeys(notes))
 
 
 def _surge(away: Array) -> Array:

@@ -225,8 +225,8 @@ def _along_the_way(
 def _without_run_up(stretches: tuple[Stretch, ...], path: RootPath, start: float) -> tuple[str, ...]:
     """Words about jumps at the very ends of an open path, where the body stands and which are left out."""
     return tuple(
-        f"The jump at {stretch.at:.2f} m is left out: the character stands there, at the path's very "
-        f"{'start' if abs(stretch.at - start) < _AT_END else 'end'}. Set its mark where the character moves"
+        f"The jump at {stretch.set_at:.2f} m is left out: it begins where the character stands, at the path's very "
+        + ("start. Leave it a run-up" if abs(stretch.at - start) < _AT_END else "end. Leave it a place to land")
         for stretch in stretches
         if stretch.jump and not path.cyclic
         and (abs(stretch.at - start) < _AT_END or stretch.at - start > path.length - start - _AT_END)

@@ -46,6 +46,7 @@ class Mark:
         ease: over how much the speed changes, beginning at the mark (never quicker than the limits allow).
         ease_in_seconds: ``ease`` is seconds instead of metres.
         reach: how far to leap at a "jump", from foot to foot, metres; None is as far as is usual. For two legs.
+        set_at: where the animator set a "jump" that was moved to clear a gap, metres; None: at ``at``.
     """
 
     at: float
@@ -55,6 +56,7 @@ class Mark:
     ease: float = 0.5
     ease_in_seconds: bool = False
     reach: float | None = None
+    set_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,9 @@ class Schedule:
                 out.append(replace(before, at=mark.at, pause=pause, ease=0.0, rest=mark.action, jump=False))
                 continue
             if mark.action == JUMP:
-                out.append(replace(before, at=mark.at, pause=0.0, ease=0.0, rest=STAND, jump=True, reach=mark.reach))
+                set_at = mark.at if mark.set_at is None else mark.set_at
+                out.append(replace(before, at=mark.at, pause=0.0, ease=0.0, rest=STAND, jump=True, reach=mark.reach,
+                                   set_at=set_at))  # fmt: skip
                 continue
             speed = mark.speed
             if speed is None:
@@ -128,7 +132,8 @@ class Schedule:
 class Stretch:
     """A mark with nothing left open: speed in m/s, pause in seconds, ease and a leap's reach in metres.
 
-    ``rest`` is what to do in the pause; ``reach`` stays open where a leap shall be as wide as is usual.
+    ``rest`` is what to do in the pause; ``reach`` stays open where a leap shall be as wide as is usual; ``set_at`` is
+    where on the curve the animator set a jump, metres, wherever it begins.
     """
 
     at: float
@@ -139,6 +144,7 @@ class Stretch:
     rest: str = STAND
     jump: bool = False
     reach: float | None = None
+    set_at: float = 0.0
 
 
 def speed_along(stretches: Iterable[Stretch], s: Array) -> Array:
@@ -165,7 +171,7 @@ def fitted(
             notes.append(f"The mark at {stretch.at:.2f} m lies beyond the curve's end ({length:.2f} m) and is left out")
             continue
         speed = min(max(stretch.speed, speeds[0]), speeds[1])
-        if abs(speed - stretch.speed) > _NOTED:
+        if abs(speed - stretch.speed) > _NOTED and not stretch.jump:
             notes.append(
                 f"{stretch.speed:.2f} m/s at {stretch.at:.2f} m is beyond the pack's speeds "
                 f"({speeds[0]:.2f} to {speeds[1]:.2f} m/s): {speed:.2f} m/s is used"
@@ -182,7 +188,7 @@ def _checked(number: int, mark: Mark) -> Mark:
     if mark.pause > LONGEST_PAUSE:
         raise PathError(f"{where} pauses for {mark.pause:.0f} s", "Pause for an hour at most")
     if mark.reach is not None and not 0.0 < mark.reach < math.inf:
-        raise PathError(f"{where} leaps {mark.reach} m", "Give a length above 0, or none for a leap as is usual")
+        raise PathError(f"{where} jumps {mark.reach} m", "Give a length above 0, or none for a jump as is usual")
     if not mark.action:
         raise PathError(f"{where} names no action", "Choose walk, run or stand")
     if mark.speed is not None and mark.action not in RESTS:

@@ -84,11 +84,11 @@ def as_planned(ahead: WayAhead, path: RootPath, ground: Terrain, plan: Plan) -> 
     if not missed:
         return ahead
     refuse_large(
-        missed, "There is no way to run up to a leap over it, or to land: lead the curve on, move its beginning, other "
-        "leaps and stands away from there, or fill it"
+        missed, "There is no way to run up to a jump over it, or to land: lead the curve on, move its beginning, other "
+        "jumps and stands away from there, or fill it"
     )  # fmt: skip
     kept = tuple(gap for gap in ahead.leapt if gap not in missed)
-    told = tuple(f"The gap at {gap.first:.2f} m is walked over, for the leap over it is left out" for gap in missed)
+    told = tuple(f"The gap at {gap.first:.2f} m is walked over, for the jump over it is left out" for gap in missed)
     return replace(ahead, ground=bridged(ground, path, kept), leapt=kept, notes=(*ahead.notes, *told))
 
 

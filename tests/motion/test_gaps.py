@@ -11,6 +11,7 @@ from blender_addon.motion.abilities import Leap
 from blender_addon.motion.errors import TerrainError
 from blender_addon.motion.gaps import RIM, Gap, bridged, gaps_along, over_gaps
 from blender_addon.motion.path import RootPath
+from blender_addon.motion.plan import make_plan
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.motion.terrain import FlatGround, HeightField
@@ -82,6 +83,22 @@ def test_a_jump_near_a_gap_takes_off_and_lands_beside_its_rims() -> None:
     takes_off, lands = jump.at - LEAP.behind, jump.at + flies + LEAP.ahead
     assert takes_off + lands == pytest.approx(gap.first + gap.last)
     assert lands - takes_off == pytest.approx(jump.reach, abs=0.1)
+
+
+def test_a_jump_that_is_moved_to_clear_a_gap_is_told_by_the_mark_that_was_set() -> None:
+    asked = Schedule([Mark(0.0, 1.6), Mark(4.9, action="jump")])
+    schedule, _, _ = over_gaps(asked, [Gap(4.0, 5.0)], LEAP)
+    assert schedule.marks[1].at < 4.4
+    for start in (0.0, 1.0):
+        notes = make_plan(PATH, schedule, leap=LEAP, start=start).notes
+        assert "The jump at 4.90 m is taken at 1.00 m/s, as it was learned" in notes
+        assert not any("leap" in note for note in notes)
+
+    for first, why in ((0.4, "too near to an end"), (0.0, "very start")):
+        schedule, _, _ = over_gaps(Schedule([Mark(0.9, action="jump")]), [Gap(first, first + 0.5)], LEAP)
+        (left_out,) = (note for note in make_plan(PATH, schedule, leap=LEAP).notes if "left out" in note)
+        assert left_out.startswith("The jump at 0.90 m is left out")
+        assert why in left_out
 
 
 def test_a_jump_far_from_gaps_stays_where_it_is() -> None:

@@ -97,6 +97,14 @@ def test_a_leap_comes_back_on_every_lap() -> None:
     assert [at(made, leap) for leap in made.leaps] == [pytest.approx(3.0, abs=0.05), pytest.approx(27.0, abs=0.3)]
 
 
+def test_what_befalls_a_leap_on_every_lap_is_told_once_by_its_mark() -> None:
+    square = RootPath.from_points(np.array([[0.0, 0.0], [6.0, 0.0], [6.0, 6.0], [0.0, 6.0]]), True)
+    made = plan(Mark(0.0, 1.8), Mark(3.0, action="jump"), path=square, laps=3)
+    assert [note for note in made.notes if "jump" in note] == [
+        "The jump at 3.00 m is taken at 1.00 m/s, as it was learned"
+    ]
+
+
 def test_without_leaps_nothing_changes() -> None:
     marks = (Mark(0.0, 1.4, AUTO), Mark(4.0, 0.8))
     one, two = plan(*marks, leap=None), plan(*marks)

@@ -78,7 +78,7 @@ def test_a_ditch_whose_leap_is_left_out_is_not_walked_over_in_the_air() -> None:
     shallow = trench(0.2, 0.4)
     found = planned(shallow, Mark(0.2, action="jump"))
     assert found.leapt == () and found.ground is shallow
-    assert found.notes[-1] == "The gap at 0.20 m is walked over, for the leap over it is left out"
+    assert found.notes[-1] == "The gap at 0.20 m is walked over, for the jump over it is left out"
     for at, more in ((0.2, ()), (4.0, (Mark(4.0, action="stand", pause=1.0),))):
         with pytest.raises(TerrainError, match=r"1\.00 m deep") as caught:
             planned(trench(at, 1.0), Mark(at, action="jump"), *more)
