@@ -107,11 +107,20 @@ class Abilities:
                 Leap(**_numbers(leap)) if leap else None,
                 None if steepest is None else float(steepest),
             )
-            if not math.isfinite(found.steepest or 0.0) or (found.leap is not None and found.leap.flight <= 0.0):
-                raise ValueError("a slope or a flight that is none")
+            found._check()
             return found
         except (TypeError, ValueError, AttributeError) as error:
             raise PackError(f"What the pack says of its abilities is malformed ({error})", "Train it again") from error
+
+    def _check(self) -> None:
+        """Raise `ValueError` for what nobody can do."""
+        crouch, leap = self.crouch, self.leap
+        if not 0.0 <= (self.steepest or 0.0) < math.inf or (leap is not None and leap.flight <= 0.0):
+            raise ValueError("a slope or a flight that is none")
+        if leap is not None and leap.furthest < leap.nearest:
+            raise ValueError("the shortest leap is longer than the longest")
+        if crouch is not None and crouch.deepest < crouch.usual:
+            raise ValueError("the usual crouch is deeper than the deepest")
 
 
 def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
@@ -119,4 +128,7 @@ def _numbers(data: Mapping[str, Any]) -> dict[str, float]:
     found = {key: float(value) for key, value in data.items() if value is not None}
     if not all(map(math.isfinite, found.values())):
         raise ValueError("values that are no numbers")
+    below = [key for key, value in found.items() if value < 0.0 and key not in ("behind", "ahead")]
+    if below:
+        raise ValueError(f"{below[0]} is below 0")
     return found

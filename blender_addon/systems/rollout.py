@@ -30,6 +30,10 @@ from .protocol import Chunk, Performer, System, Wish, level_ground
 Progress = Callable[[float], bool]
 
 
+#: Hips farther than this from the root, in lengths of the leg, belong to no body.
+_APART = 10.0
+
+
 @dataclass(frozen=True)
 class RolloutSettings:
     """How a roll-out responds.
@@ -262,8 +266,10 @@ class _Recorder:
         track = np.concatenate([track for _, track, _ in self._parts], axis=1)
         source = np.concatenate([chunk.source for _, _, chunk in self._parts], axis=1)
         switched = np.stack([chunk.switched for _, _, chunk in self._parts])
-        if not (np.all(np.isfinite(hips)) and np.all(np.isfinite(rotations))):
+        if not all(np.all(np.isfinite(part)) for part in (hips, rotations, track)):
             raise PackError("The pack gives motion that is not numbers", "Import or train the pack again")
+        if np.abs(hips[..., :2]).max() > _APART * system.skeleton.leg_length:
+            raise PackError("The pack gives motion that flies apart", "Import or train the pack again")
         turn = rot.from_yaw(track[..., 2])
         hips = rot.rotate(turn, hips)
         hips[..., :2] += track[..., :2]

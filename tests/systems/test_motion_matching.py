@@ -104,10 +104,15 @@ def test_motion_that_is_no_numbers_is_the_packs_fault_not_the_animators(database
     class Broken(MotionMatching):
         def step(self, state, wish):
             state, chunk = super().step(state, wish)
-            return state, replace(chunk, poses=replace(chunk.poses, hips=np.nan * chunk.poses.hips))
+            return state, replace(chunk, poses=replace(chunk.poses, **broken(chunk.poses)))
 
-    with pytest.raises(PackError, match="not numbers"):
-        rollout(Broken(database), [straight_plan(2.0, 0.9)])
+    for broken, match in (
+        (lambda poses: {"hips": np.nan * poses.hips}, "not numbers"),
+        (lambda poses: {"root_step": np.nan * poses.root_step}, "not numbers"),
+        (lambda poses: {"hips": poses.hips + [0.0, 50.0, 0.0]}, "flies apart"),
+    ):
+        with pytest.raises(PackError, match=match):
+            rollout(Broken(database), [straight_plan(2.0, 0.9)])
 
 
 def test_jumps_are_blended_without_a_step_in_the_pose(database):
