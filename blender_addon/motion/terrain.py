@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .errors import TerrainError
 from .rotations import UP, Array
+from .runs import runs
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -194,14 +195,16 @@ def require_ground(terrain: Terrain, xy: Array, gap: float = LONGEST_HOLE, ditch
     heights = terrain.height(xy)
     if ditches and travelled[-1] > 0.0:
         heights = without_dips(heights, travelled[-1] / (len(xy) - 1))
-    rise = np.abs(np.diff(heights))
-    wall = (rise > WALL) & (rise > MAX_GRADIENT * steps[1:]) & ground[1:] & ground[:-1]
-    if np.any(wall):
-        at = xy[1:][wall][0]
-        raise TerrainError(
-            f"A wall of {rise[wall].max():.2f} m stands across the path near x {at[0]:.2f}, y {at[1]:.2f}",
-            "Lead the curve around it",
-        )
+    rise = np.diff(heights)
+    for way in (rise, -rise):
+        # Of a wall that leans the path sees many steps, each of them low.
+        for first, end in runs((way > MAX_GRADIENT * steps[1:]) & ground[1:] & ground[:-1]):
+            if way[first:end].sum() > WALL:
+                at = xy[first + 1]
+                raise TerrainError(
+                    f"A wall of {way[first:end].sum():.2f} m stands across the path near x {at[0]:.2f}, y {at[1]:.2f}",
+                    "Lead the curve around it",
+                )
     return float(since.max())
 
 

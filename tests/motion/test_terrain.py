@@ -93,6 +93,23 @@ def test_a_wall_across_the_path_is_refused() -> None:
         require_ground(field, path)
 
 
+def test_a_slope_that_nobody_can_stand_on_is_a_wall_and_steep_stairs_are_none() -> None:
+    path = np.stack([np.linspace(0.1, 3.9, 77), np.zeros(77)], axis=1)
+    bounds = (0, -1, 4, 1)
+    for degrees, refused in ((75.0, True), (-75.0, True), (60.0, False)):
+        rise = np.tan(np.radians(degrees))
+        slope = HeightField.from_function(lambda p: rise * np.clip(p[..., 0] - 1.0, 0.0, 0.5), bounds, 0.02)  # noqa: B023
+        if refused:
+            with pytest.raises(TerrainError, match=r"wall of 1\.[6-9]"):
+                require_ground(slope, path)
+        else:
+            require_ground(slope, path)
+    stairs = HeightField.from_function(
+        lambda p: 0.22 * np.floor(np.clip(p[..., 0] - 0.5, 0.0, 3.0) / 0.2), bounds, 0.02
+    )
+    require_ground(stairs, path)
+
+
 def test_the_sides_of_a_ditch_are_no_walls_to_those_who_may_leap() -> None:
     field = HeightField.from_function(lambda p: np.where(np.abs(p[..., 0] - 2.0) < 0.5, -2.0, 0.0), (0, -1, 4, 1), 0.02)
     path = np.stack([np.linspace(0.1, 3.9, 400), np.zeros(400)], axis=1)
