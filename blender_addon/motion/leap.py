@@ -9,7 +9,7 @@ import numpy as np
 
 from .abilities import Leap
 from .facing import Turn
-from .rotations import Array
+from .rotations import Array, wrap_angle
 from .schedule import STAND, Stretch
 
 #: The root speeds up and slows down again over so many seconds before and after the middle of a flight (captured leaps:
@@ -23,6 +23,8 @@ _RUN_UP, _RUN_OUT, _EASE = 1.8, 0.8, 0.5
 _TICK = 1e-3
 #: A leap that changes the speed by more than this, m/s, is spoken of.
 _NOTED = 0.3
+#: A leap round more than this, or so far aside of where the body faces, is spoken of, radians.
+_BEND = np.radians(30.0)
 #: A leap cannot begin nearer than this to the way's start, nor land nearer to its end, metres.
 _LEAST_RUN_UP = 0.5
 
@@ -143,6 +145,28 @@ def with_run_ups(
         leaps.append(replace(run, at=jump.at, ease=0.0, jump=True, reach=jump.reach, set_at=jump.set_at))
         free = last
     return tuple(sorted([*plain, *leaps], key=lambda stretch: stretch.at)), tuple(dict.fromkeys(notes))
+
+
+def odd_leaps(leaps: Sequence[float], fps: float, distance: Array, yaw: Array, way: Array) -> tuple[str, ...]:
+    """Words about leaps of a plan that are not straight ahead, as leaps are learned.
+
+    Args:
+        leaps: when they take off, seconds. fps: of the plan. distance: along the curve (f,), metres.
+        yaw: where the body faces (f,), radians. way: where the curve leads (f,), radians.
+    """
+    notes = []
+    for take_off in leaps:
+        near = slice(max(round((take_off - GATHER) * fps), 0), round((take_off + SURGE) * fps) + 1)
+        bend = float(np.ptp(np.unwrap(way[near])))
+        aside = float(np.abs(wrap_angle(yaw[near] - way[near])).max())
+        where = f"The leap at {distance[min(round(take_off * fps), len(distance) - 1)]:.2f} m"
+        if bend > _BEND:
+            notes.append(f"{where} goes round a bend of {np.degrees(bend):.0f} degrees, and leaps are learned straight "
+                         "ahead: lead the curve straight on there")  # fmt: skip
+        elif aside > _BEND:
+            notes.append(f"{where} goes {np.degrees(aside):.0f} degrees aside of where the body faces, and leaps are "
+                         "learned straight ahead: let it face along the path there")  # fmt: skip
+    return tuple(notes)
 
 
 def _surge(away: Array) -> Array:

@@ -12,7 +12,7 @@ from .abilities import Leap
 from .crouching import Crouching
 from .errors import PathError
 from .facing import Facing, facing_along, yaw_over_time
-from .leap import GATHER, LAND, Clock, clock_of, flight_of, with_run_ups
+from .leap import GATHER, LAND, Clock, clock_of, flight_of, odd_leaps, with_run_ups
 from .limits import CREEP, Corners, Limits, caps, corners_of, one_by_one, stops_along, too_quick
 from .path import SHORTEST, RootPath
 from .rounding import Track, round_off
@@ -155,8 +155,9 @@ def make_plan(
         corners = apart
         cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
     unreached = _unreached(stretches, plan, track.s, crouching.allowed(track.s + start))
-    notes = (*notes, *slowed, *jumps, *left_out, *capped, *unreached)
-    return _lowered(replace(plan, distance=plan.distance + start, notes=notes), crouching)
+    plan = replace(plan, distance=plan.distance + start)
+    odd = odd_leaps(plan.leaps, fps, plan.distance, plan.yaw, path.yaw(plan.distance))
+    return _lowered(replace(plan, notes=(*notes, *slowed, *jumps, *left_out, *odd, *capped, *unreached)), crouching)
 
 
 def desired_trajectory(plan: Plan, frames: npt.ArrayLike, offsets: npt.ArrayLike) -> tuple[Array, Array]:

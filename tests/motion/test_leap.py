@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blender_addon.motion.abilities import Leap
+from blender_addon.motion.facing import Facing
 from blender_addon.motion.leap import Flight, clock_of
 from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Plan, make_plan
@@ -122,3 +123,18 @@ def test_a_clock_goes_forward_and_back_to_the_same_time(gap: float, speeds: list
     assert np.allclose(clock.even_at(times[:5]), times[:5])
     middle = 0.5 * sum(clock.flights[0])
     assert clock.even_at(np.array([middle]))[0] == pytest.approx(5.0, abs=2e-3)
+
+
+def test_a_leap_round_a_corner_or_aside_is_told_and_one_straight_ahead_is_not() -> None:
+    corner = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -5.0], [5.0, -5.0]]), False)
+    asked = (Mark(0.0, 1.0), Mark(4.6, action="jump"))
+    (note,) = [note for note in plan(*asked, path=corner).notes if "bend" in note]
+    assert "leap at 4." in note and "90 degrees" in note
+    sideways = make_plan(
+        PATH, Schedule([Mark(0.0, 1.0), Mark(6.0, action="jump")]), speeds=(0.3, 2.7), leap=LEAP,
+        facing=Facing("fixed", yaw=np.pi / 2),
+    )  # fmt: skip
+    (note,) = [note for note in sideways.notes if "aside" in note]
+    assert "leap at 6.0" in note and "90 degrees" in note
+    straight = [plan(Mark(0.0, 1.0), Mark(at, action="jump"), path=path) for at, path in ((6.0, PATH), (2.5, corner))]
+    assert not any("straight" in note for made in straight for note in made.notes)
