@@ -135,6 +135,6 @@ def test_a_leap_round_a_corner_or_aside_is_told_and_one_straight_ahead_is_not() 
         facing=Facing("fixed", yaw=np.pi / 2),
     )  # fmt: skip
     (note,) = [note for note in sideways.notes if "aside" in note]
-    assert "leap at 6.0" in note and "90 degrees" in note
+    assert float(note.split()[3]) == pytest.approx(6.0, abs=0.05) and "90 degrees" in note
     straight = [plan(Mark(0.0, 1.0), Mark(at, action="jump"), path=path) for at, path in ((6.0, PATH), (2.5, corner))]
     assert not any("straight" in note for made in straight for note in made.notes)
