@@ -205,7 +205,7 @@ def solve(
         channels, fewer = _channels(shot, settings, keys, ahead.ground)
     tell(0.9, "Measuring" if judged else "Done")
     with watch.stage("report"):
-        report = _judged(shot, settings, plan, clip, planted, reference) if judged else None
+        report = _judged(shot, settings, plan, clip, planted, reference, ahead.ground) if judged else None
     tell(1.0, "Done")
     motion, told = (followed, clip, keys), (*shot.notes, *ahead.notes, *plan.notes, *_other_gaits(plan, shot), *fewer)
     return Solved(shot, settings, plan, *motion, planted, tuple(channels), report, watch.seconds, told)
@@ -375,12 +375,12 @@ def _teller(progress: Progress | None) -> Callable[[float, str], bool]:
 
 def _judged(
     shot: Shot, settings: BakeSettings, plan: Plan, clip: Clip, planted: Planted | None,
-    reference: Mapping[str, Any] | Reference | None,
+    reference: Mapping[str, Any] | Reference | None, bridged: Terrain,
 ) -> QualityReport:  # fmt: skip
     if reference is not None and not isinstance(reference, Reference):
         reference = Reference(SpeedTable.from_json(reference)) if reference else None
     asked = Asked(settings.synthesis.exact, settings.limits.acceleration >= _BRISK, shot.title)
     return judge(
         clip, plan, shot.ground, reference, planted, curve=shot.points, cyclic=shot.cyclic, asked=asked,
-        overhead=shot.overhead,
+        overhead=shot.overhead, bridged=bridged,
     )  # fmt: skip

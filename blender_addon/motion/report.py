@@ -88,12 +88,13 @@ class _Case:
     yaw: Array
     speed: Array
     wanted: Limits
+    bridged: Ground
 
 
 def judge(
     clip: Clip, plan: PlanTrack, terrain: Ground | None = None, reference: Reference | None = None,
     planted: PlantingTrack | None = None, *, curve: Array | None = None, cyclic: bool = False,
-    asked: Asked | None = None, overhead: Overhead | None = None,
+    asked: Asked | None = None, overhead: Overhead | None = None, bridged: Ground | None = None,
 ) -> QualityReport:  # fmt: skip
     """Measure every figure of quality that applies to a finished clip, on two legs or on four.
 
@@ -107,6 +108,8 @@ def judge(
         cyclic: whether the curve closes on itself.
         asked: what the user asked for.
         overhead: the ceiling over the way of a `Plan`; without it, the room under it is left out.
+        bridged: the ground that carries the body, without the gaps it leaps over; ``terrain`` when None. It tells
+            how far the hips must be lowered; soles are measured against the terrain as it is.
 
     Raises:
         ClipError: the clip is shorter than 4 frames.
@@ -120,7 +123,8 @@ def judge(
     sharp = measure.corners(drawn, cyclic) if curve is not None else np.zeros((0, 2))
     ground = FlatGround() if terrain is None else terrain
     wanted = Limits.of(clip.skeleton)
-    case = _Case(clip, ground, asked or Asked(), drawn, cyclic, sharp, positions, yaw, speed, wanted)
+    carries = ground if bridged is None else bridged
+    case = _Case(clip, ground, asked or Asked(), drawn, cyclic, sharp, positions, yaw, speed, wanted, carries)
     figures = [
         *_path_figures(case), *_heading_figures(case), *_speed_figures(case), *_skate_figures(case, reference),
         *_foot_figures(case, planted), *_sole_figures(case), *_smoothness_figures(case, reference),
@@ -232,9 +236,9 @@ def _foot_figures(case: _Case, planted: PlantingTrack | None) -> list[Figure]:
 def _asked_drop(case: _Case) -> Array:
     """How far the ground itself asks the hips to be lowered (f,), cm: the leg on the lower ground must reach it.
 
-    The difference of the ground's height under the two feet of a pair; 0 on level ground.
+    The difference of the ground's height under the two feet of a pair; 0 on level ground, and over a gap in a leap.
     """
-    height = case.ground.height(measure.ball_positions(case.clip)[..., :2])
+    height = case.bridged.height(measure.ball_positions(case.clip)[..., :2])
     pairs = height.reshape(len(height), -1, 2)
     return np.asarray(100.0 * np.ptp(pairs, axis=-1).max(axis=-1))
 

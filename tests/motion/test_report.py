@@ -16,6 +16,7 @@ from blender_addon.motion.clip import Clip
 from blender_addon.motion.errors import ClipError, GaitsmithError
 from blender_addon.motion.figures import Figure, mark_of
 from blender_addon.motion.report import Asked, QualityReport, judge
+from blender_addon.motion.terrain import FlatGround, HeightField
 from tests.motion.made_motion import glide
 from tests.synthetic import walk
 
@@ -105,6 +106,22 @@ def test_faults_are_found_at_the_frames_where_they_are() -> None:
     assert report["skate_contact"].mark == "bad"
     assert report["double_support"].value == pytest.approx(5.0)
     assert report.mark == "bad"
+
+
+def test_a_ditch_that_is_leapt_over_asks_no_hips_to_be_lowered_and_soles_are_measured_against_it() -> None:
+    clip = walk(6.0, 0.8)
+    ditch = HeightField.from_function(
+        lambda xy: np.where(np.abs(xy[..., 1] + 2.0) < 0.5, -1.0, 0.0), (-2.0, -7.0, 2.0, 2.0), 0.02
+    )
+    away = np.abs(measure.ball_positions(clip)[..., 1] + 2.0)
+    drop = np.where((away[:, 0] < 0.4) & (away[:, 1] > 0.6), 0.2, 0.0)
+    assert np.count_nonzero(drop) > 5
+    planting = MadePlanting(np.zeros((len(clip), 2)), drop)
+    walked = judge(clip, plan_of(clip), ditch, None, planting)
+    leapt = judge(clip, plan_of(clip), ditch, None, planting, bridged=FlatGround())
+    assert walked["pelvis_drop"].value == 0.0
+    assert leapt["pelvis_drop"].value == pytest.approx(20.0) and leapt["pelvis_drop"].mark == "bad"
+    assert leapt["float_max"].value == walked["float_max"].value > 900.0
 
 
 def test_a_figure_that_cannot_be_measured_is_no_failure() -> None:
