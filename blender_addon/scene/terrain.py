@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..motion.ceiling import Ceiling
+from ..motion.ceiling_columns import ceiling_over
 from ..motion.errors import TerrainError
 from ..motion.polyline import Polyline
 from ..motion.rotations import Array
+from ..motion.surface import Surface, over_dips, walk_height, walk_level
 from ..motion.terrain import HeightField
 from .curves import metres_per_unit
-from .overhead import ceiling_over
-from .surface import Surface, over_dips, walk_height, walk_level
 
 IntArray = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""Triangles drawn into a grid of columns around a path, and the walk that picks one height in each. No Blender here."""
+"""Triangles drawn into a grid of columns around a path, and the walk that picks one height in each."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..motion.errors import TerrainError
-from ..motion.polyline import Polyline
-from ..motion.rotations import Array
-from ..motion.terrain import without_dips
+from .errors import TerrainError
+from .polyline import Polyline
+from .rotations import Array
+from .terrain import without_dips
 
 IntArray = npt.NDArray[np.int64]
 
@@ -177,7 +177,7 @@ def _heights(points: IntArray, corners: Array, area: Array) -> tuple[npt.NDArray
     a, b, c = (corners[:, k, :2] - points for k in range(3))
     u, v, w = _cross(b, c) / area, _cross(c, a) / area, _cross(a, b) / area
     inside = (u > -1e-7) & (v > -1e-7) & (w > -1e-7)
-    return inside, u * corners[:, 0, 2] + v * corners[:, 1, 2] + w * corners[:, 2, 2]
+    return inside, np.asarray(u * corners[:, 0, 2] + v * corners[:, 1, 2] + w * corners[:, 2, 2])
 
 
 def _cross(a: Array, b: Array) -> Array:

@@ -1,11 +1,11 @@
-"""What is over a walk: the lowest underside above the body, found in the columns of its surface. No Blender here."""
+"""What is over a walk: the lowest underside above the body, found in the columns of its surface."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..motion.ceiling import Ceiling
-from ..motion.rotations import Array
+from .ceiling import Ceiling
+from .rotations import Array
 from .surface import STEP_UP, WALL_AT, IntArray, Surface
 
 #: Half of a body's width, metres.
