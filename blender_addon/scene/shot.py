@@ -29,6 +29,8 @@ FAR = 1000.0
 _NOTED_HOLE = 0.1
 #: A terrain farther above or below the path than this (metres) may not be the one that was meant.
 _NOTED_DROP = 3.0
+#: Nor one so far above it: of a closed room whose faces look out, that is the roof, metres.
+_NOTED_RISE = 1.2
 
 #: Controls of limbs that get keys.
 Controls = Literal["fk", "ik", "both"]
@@ -140,8 +142,13 @@ def _notes(points: Array, field: Terrain, hole: float) -> Iterator[str]:
             f"{1000.0 * float(np.spacing(np.float32(away))):.2g} mm: move everything nearer to it"
         )
     away = float(field.height(points[:1, :2])[0] - points[0, 2])
-    if abs(away) > _NOTED_DROP:
-        yield f"The terrain lies {abs(away):.1f} m {'above' if away > 0.0 else 'below'} the path's beginning"
+    if away < -_NOTED_DROP:
+        yield f"The terrain lies {-away:.1f} m below the path's beginning"
+    elif away > _NOTED_RISE:
+        yield (
+            f"The terrain lies {away:.1f} m above the path's beginning, and is walked on: to walk inside or under it, "
+            "flip its normals, so that its floor looks up"
+        )
     if hole > _NOTED_HOLE:
         yield (
             f"The path crosses a hole of {hole:.2f} m in the terrain: where nobody leaps over it, the ground is "

@@ -191,3 +191,16 @@ def test_a_bake_under_the_open_sky_says_nothing_of_ceilings():
     solved = solve(shot, croucher(Abilities(Crouch(0.8, 1.0, 0.6))), settings, speeds=(0.3, 2.0))
     assert solved.report.get("headroom") is None and not np.any(solved.plan.depth)
     assert not any("ceiling" in note for note in solved.notes)
+
+
+def test_a_closed_room_that_is_walked_on_by_its_roof_is_told_and_flipped_it_is_walked_in():
+    ob, line = armature_of(biped(), root=True), poly_curve([(0, 0, 0), (6, 0, 0)])
+    room = box(-2, -3, 0, 8, 3, 2.6, "Room")
+    on_the_roof = read_shot(ob, line, room)
+    assert on_the_roof.ground.height(np.array([[3.0, 0.0]]))[0] == pytest.approx(2.6)
+    (note,) = on_the_roof.notes
+    assert "2.6 m above" in note and "flip its normals" in note
+    room.data.flip_normals()
+    inside = read_shot(ob, line, room)
+    assert inside.ground.height(np.array([[3.0, 0.0]]))[0] == pytest.approx(0.0)
+    assert inside.notes == () and inside.ceiling.over(np.array([3.0]))[0] == pytest.approx(2.6)
