@@ -22,6 +22,8 @@ WALL_AT = 0.7
 _STRIDE = 0.05
 #: Distance of the places around which columns are looked up, metres.
 _HANDHOLD = 0.2
+#: Places of the path this far apart along it, metres, are two passes; so far beside one the other is looked for.
+_ELSEWHERE, _BESIDE = 1.0, 0.1
 _MOST_CELLS = 4_000_000
 _CHUNK = 2_000_000
 
@@ -77,9 +79,10 @@ def walk_level(surface: Surface, vertices: Array, faces: IntArray) -> Array:
     """Heights (n,) in metres along the walk.
 
     Raises:
-        TerrainError: no ground under the path, or a wall across it.
+        TerrainError: no ground under the path, a wall across it, or a path that goes over itself.
     """
     level = _carried(surface)
+    _refuse_crossing(surface, level)
     _refuse_walls(surface.walk, over_dips(level), vertices, faces)
     return level
 
@@ -206,6 +209,27 @@ def _carried(surface: Surface) -> Array:
         raise TerrainError("There is no ground under the path", "Move the terrain or the curve, or walk on flat ground")
     known = np.flatnonzero(~np.isnan(level))
     return np.interp(np.arange(len(level)), known, level[known])
+
+
+def _refuse_crossing(surface: Surface, level: Array) -> None:
+    """Refuse a path that goes over itself: each place has one ground, and feet of one pass would be on the other's."""
+    shape = np.array(surface.shape)
+    index = np.rint((surface.walk[:, :2] - surface.origin) / surface.cell).astype(np.int64)
+    reach = round(_BESIDE / surface.cell)
+    for aside in ((0, 0), (reach, 0), (-reach, 0), (0, reach), (0, -reach)):
+        at = np.clip(index + aside, 0, shape - 1)
+        near = surface.near[at[:, 0] * shape[1] + at[:, 1]]
+        other = surface.handholds[near]
+        apart = np.abs(level[other] - level)
+        elsewhere = np.abs(other - np.arange(len(level))) * _STRIDE > _ELSEWHERE
+        over = np.flatnonzero((near >= 0) & elsewhere & (apart > WALL_AT))
+        if len(over):
+            place = surface.walk[over[0]]
+            raise TerrainError(
+                f"The path goes over itself near x {place[0]:.2f}, y {place[1]:.2f}, {apart[over[0]]:.1f} m higher, "
+                "and a bake knows one ground at each place",
+                "Split the curve there, and bake its parts one after the other",
+            )
 
 
 def _refuse_walls(walk: Array, level: Array, vertices: Array, faces: IntArray) -> None:

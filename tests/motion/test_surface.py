@@ -122,3 +122,17 @@ def test_undersides_are_what_looks_down_near_the_walk_and_high_enough() -> None:
     assert low == pytest.approx([2.0, -0.3], abs=0.051)
     assert high == pytest.approx([4.0, 0.3], abs=0.051)
     assert [len(part) for part in surface.undersides(vertices, faces, 3.0, 0.3)] == [0, 0]
+
+
+def test_a_path_over_itself_is_refused_on_two_levels_and_not_on_one() -> None:
+    floor = sheet(-9.0, -6.0, 11.0, 6.0)
+    up, down = sheet(-6.0, -1.0, 0.0, 1.0, 0.0, 2.4), sheet(2.0, -1.0, 8.0, 1.0, 2.4, 0.0)
+    bridge = up, sheet(0.0, -1.0, 2.0, 1.0, 2.4), down
+    over = np.array([(-7.0, 0.0, 0.0), (9.0, 0.0, 0.0), (9.0, 4.0, 0.0), (1.0, 4.0, 0.0), (1.0, -4.0, 0.0)])
+    for path in (over, over[::-1]):
+        with pytest.raises(TerrainError, match=r"over itself near x [01]\.\d\d, y -?0\.\d\d, 2\.4 m higher") as caught:
+            drawn(floor, *bridge, path=path)
+        assert "Split the curve" in caught.value.remedy
+        drawn(floor, path=path)
+    drawn(floor, *bridge, path=over[:2])
+    drawn(floor, *bridge, path=over[2:])
