@@ -159,12 +159,12 @@ def odd_leaps(leaps: Sequence[float], fps: float, distance: Array, yaw: Array, w
         near = slice(max(round((take_off - GATHER) * fps), 0), round((take_off + SURGE) * fps) + 1)
         bend = float(np.ptp(np.unwrap(way[near])))
         aside = float(np.abs(wrap_angle(yaw[near] - way[near])).max())
-        where = f"The leap at {distance[min(round(take_off * fps), len(distance) - 1)]:.2f} m"
+        where = f"The jump near {distance[min(round(take_off * fps), len(distance) - 1)]:.2f} m"
         if bend > _BEND:
-            notes.append(f"{where} goes round a bend of {np.degrees(bend):.0f} degrees, and leaps are learned straight "
+            notes.append(f"{where} goes round a bend of {np.degrees(bend):.0f} degrees, and jumps are learned straight "
                          "ahead: lead the curve straight on there")  # fmt: skip
         elif aside > _BEND:
-            notes.append(f"{where} goes {np.degrees(aside):.0f} degrees aside of where the body faces, and leaps are "
+            notes.append(f"{where} goes {np.degrees(aside):.0f} degrees aside of where the body faces, and jumps are "
                          "learned straight ahead: let it face along the path there")  # fmt: skip
     return tuple(notes)
 

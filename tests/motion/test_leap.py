@@ -129,7 +129,7 @@ def test_a_leap_round_a_corner_or_aside_is_told_and_one_straight_ahead_is_not() 
     corner = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -5.0], [5.0, -5.0]]), False)
     asked = (Mark(0.0, 1.0), Mark(4.6, action="jump"))
     (note,) = [note for note in plan(*asked, path=corner).notes if "bend" in note]
-    assert "leap at 4." in note and "90 degrees" in note
+    assert "jump near 4." in note and "90 degrees" in note
     sideways = make_plan(
         PATH, Schedule([Mark(0.0, 1.0), Mark(6.0, action="jump")]), speeds=(0.3, 2.7), leap=LEAP,
         facing=Facing("fixed", yaw=np.pi / 2),
