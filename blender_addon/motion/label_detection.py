@@ -91,7 +91,7 @@ def detect(
         )
     if clip.seconds < SHORTEST_S[legs]:
         raise ClipError(
-            f"{clip.name!r} lasts {clip.seconds:.1f} s, too short to find steps in",
+            f"{clip.name!r} lasts {clip.seconds:.2f} s, too short to find steps in",
             f"Choose an action of {SHORTEST_S[legs]:g} s or more",
         )
     _go_on(progress, 0.1, "Levelling")
