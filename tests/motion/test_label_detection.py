@@ -67,7 +67,7 @@ def test_marching_and_travelling_are_no_treadmill() -> None:
 
 
 def test_what_is_too_short_is_refused() -> None:
-    with pytest.raises(ClipError, match=r"0\.3 s, too short"):
+    with pytest.raises(ClipError, match=r"0\.30 s, too short"):
         detect(steady().cut(0, 10))
 
 
