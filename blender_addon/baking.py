@@ -5,83 +5,44 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .bake_settings import BakeSettings
 from .gait_entry import AnyAnimal
 from .motion import animal
 from .motion.clip import Clip
 from .motion.ducking import ducked
 from .motion.errors import Cancelled, PackError
-from .motion.facing import Facing
 from .motion.figures import Figure, QualityReport
-from .motion.gait_model.settings import GaitSettings
 from .motion.gait_model.table import range_notes
 from .motion.key_reduction import Tolerance
 from .motion.likeness import Likeness
 from .motion.metrics_reference import Reference, SpeedTable
-from .motion.plan import Limits, Plan
+from .motion.plan import Plan
 from .motion.planting import Planted, plant_feet
 from .motion.proportions import SizedGround
 from .motion.report import Asked, judge
 from .motion.retarget import retarget
 from .motion.root_track import ground_under_root
 from .motion.runs import runs
-from .motion.schedule import Schedule
 from .motion.skeleton import SIDES
 from .motion.terrain import Terrain
 from .planning import plan_shot
 from .scene.actions import BakeError
 from .scene.channels import Channel, channels_of
-from .scene.layering import Layer, Reduce
+from .scene.layering import Reduce
 from .scene.reduction import reduce_channels
 from .scene.shot import Shot
 from .systems.protocol import feels_ground
-from .systems.synthesis import SynthesisSettings, synthesise
+from .systems.synthesis import synthesise
 
 #: Told the share done (0..1) and the stage; returns False to cancel.
 Progress = Callable[[float, str], bool]
 #: Response above this acceleration (m/s2) is called brisk.
 _BRISK = 1.8
-
-
-@dataclass(frozen=True)
-class BakeSettings:
-    """What the animator asked for.
-
-    Attributes:
-        schedule, limits, facing: of the plan.
-        start: where on the curve to begin, metres.
-        laps: how often to go round a closed curve.
-        synthesis: the dials of the motion.
-        frame_start: frame of the first key; may be negative.
-        output: ``new``, ``replace``, ``nla`` or ``layer``.
-        name: of a new action.
-        markers: set a marker at each landing.
-        lifts: set one also where a foot lifts.
-        tolerance: how far fewer keys may be off; None for a key at every frame.
-        layer: which frames of the action a layer goes over.
-        fit_scene: set the scene's frame range to the motion.
-        gaits: of the gait model, where no pack is used.
-    """
-
-    schedule: Schedule = field(default_factory=Schedule)
-    limits: Limits = field(default_factory=Limits)
-    facing: Facing = field(default_factory=Facing)
-    start: float = 0.0
-    laps: int = 1
-    synthesis: SynthesisSettings = field(default_factory=SynthesisSettings)
-    frame_start: int = 1
-    output: str = "new"
-    name: str = "Walk"
-    markers: bool = False
-    lifts: bool = False
-    tolerance: Tolerance | None = None
-    layer: Layer = field(default_factory=Layer)
-    fit_scene: bool = False
-    gaits: GaitSettings = field(default_factory=GaitSettings)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import bpy
 import numpy as np
 
 from . import library
-from .baking import Baked, BakeSettings, solve, stands, write
+from .bake_settings import BakeSettings
+from .baking import Baked, solve, stands, write
 from .motion.errors import GaitsmithError, PackError
 from .motion.facing import Facing
 from .motion.gait_names import STAND_INS

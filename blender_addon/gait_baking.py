@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .baking import BakeSettings, Progress, Solved
+from .bake_settings import BakeSettings
+from .baking import Progress, Solved
 from .gait_entry import speeds_of, used_instead
 from .motion import rotations as rot
 from .motion.animal import shoulder_height

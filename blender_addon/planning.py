@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from .bake_settings import BakeSettings
 from .motion.likeness import Likeness
 from .motion.plan import Plan, make_plan
 from .motion.way_ahead import WayAhead, as_planned, way_ahead
 from .scene.shot import Shot
-from .systems.protocol import abilities_of
-
-if TYPE_CHECKING:
-    from .baking import BakeSettings
+from .systems.protocol import Performer, System, abilities_of
 
 
 def plan_shot(
-    shot: Shot, system: Any, settings: BakeSettings, speeds: tuple[float, float], like: Likeness
+    shot: Shot, system: System | Performer, settings: BakeSettings, speeds: tuple[float, float], like: Likeness
 ) -> tuple[Plan, WayAhead]:
     """The way of a shot as a model can go it, and the character's plan along it.
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from blender_addon.baking import BakeSettings, Solved, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import Solved, solve, write
 from blender_addon.motion.schedule import Schedule
 from blender_addon.scene import setup
 from blender_addon.scene.shot import Shot, read_shot

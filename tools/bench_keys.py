@@ -16,7 +16,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from blender_addon.baking import BakeSettings, Solved, solve
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import Solved, solve
 from blender_addon.motion.key_reduction import Tolerance
 from blender_addon.motion.root_track import ground_under_root
 from blender_addon.motion.schedule import Mark, Schedule

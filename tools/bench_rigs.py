@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from blender_addon import library
-from blender_addon.baking import BakeSettings, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve, write
 from blender_addon.motion import courses
 from blender_addon.motion.animal import shoulder_height
 from blender_addon.motion.errors import GaitsmithError

@@ -21,7 +21,8 @@ if str(REPOSITORY) not in sys.path:
     sys.path.insert(0, str(REPOSITORY))
 
 from blender_addon import library
-from blender_addon.baking import BakeSettings, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve, write
 from blender_addon.batch import report_of
 from blender_addon.motion.errors import GaitsmithError
 from blender_addon.motion.key_reduction import Tolerance

@@ -21,7 +21,8 @@ from mathutils import Vector
 from PIL import Image
 
 from blender_addon import library
-from blender_addon.baking import Baked, BakeSettings, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import Baked, solve, write
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.scene import compat, setup
 from blender_addon.scene.character import add_body

@@ -21,7 +21,8 @@ import numpy as np
 from mathutils import Vector
 from PIL import Image
 
-from blender_addon.baking import BakeSettings, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve, write
 from blender_addon.motion.schedule import Schedule
 from blender_addon.scene import compat, setup
 from blender_addon.scene.character import add_body

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from .. import baking, gait_baking, library
+from ..bake_settings import BakeSettings
 from ..motion.errors import GaitsmithError
 from ..motion.schedule import AUTO, Schedule
 from . import animal, common, gait_stage, gait_state, request
@@ -29,7 +30,7 @@ class Spot:
 
     armature: str
     shot: Any
-    settings: baking.BakeSettings
+    settings: BakeSettings
     asked: gait_baking.OnTheSpot
     fit_scene: bool
 
@@ -83,7 +84,7 @@ def _read(context: bpy.types.Context) -> Spot:
     cycle = gaits.length == "CYCLE"
     manner = request.gaits_of(ob, shot.rig.skeleton)
     asked = gait_baking.OnTheSpot(gaits.gait, gaits.speed, None if cycle else gaits.seconds, manner)
-    settings = baking.BakeSettings(
+    settings = BakeSettings(
         frame_start=chosen.frame_start, output=chosen.output.lower(),
         name=f"{ob.name} {title(gaits.gait, context)}", markers=chosen.markers, lifts=chosen.lifts,
         tolerance=request.tolerance_of(chosen), layer=request.layer_of(chosen),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import baking, library
+from ..bake_settings import BakeSettings
 from ..choices import FIGURE_NAMES
 from ..motion.errors import GaitsmithError, PackError
 from ..motion.facing import Facing
@@ -52,7 +53,7 @@ class Request:
 
     armature: str
     shot: Any
-    settings: baking.BakeSettings
+    settings: BakeSettings
     pack: library.Pack
 
 
@@ -105,7 +106,7 @@ def read(context: bpy.types.Context, schedule: Schedule | None = None, pack_id: 
         root_motion=ROOT_MOTIONS[chosen.root_motion], deform=chosen.rig_bones == "DEFORM", scene=context.scene,
         controls=controls_of(chosen, armature),
     )  # fmt: skip
-    settings = baking.BakeSettings(
+    settings = BakeSettings(
         schedule, limits_of(context), facing_of(chosen), start=chosen.start,
         synthesis=SynthesisSettings(chosen.follow, chosen.exact, chosen.plant_feet),
         frame_start=chosen.frame_start, output=chosen.output.lower(), name=f"{armature.name} {schedule_name(schedule)}",

@@ -193,7 +193,8 @@ def test_an_animator_can_move_one_paw_and_the_others_stay(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["wolf", "horse"])
 def test_standing_paws_have_keys_that_stand(kind: str) -> None:
     """By the gait model: from landing until the heel lifts, the control of a paw does not move at all."""
-    from blender_addon.baking import BakeSettings, bake_errors, solve
+    from blender_addon.bake_settings import BakeSettings
+    from blender_addon.baking import bake_errors, solve
     from blender_addon.gait_entry import AnyAnimal
     from blender_addon.motion.limits import Limits
     from blender_addon.motion.schedule import Schedule

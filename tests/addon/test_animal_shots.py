@@ -11,7 +11,8 @@ import pytest
 
 from blender_addon import __main__ as command
 from blender_addon import library, retargeting
-from blender_addon.baking import BakeSettings, solve, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve, write
 from blender_addon.gait_entry import AnyAnimal, fox
 from blender_addon.motion import animal as anatomy
 from blender_addon.motion.errors import PackError, RigError

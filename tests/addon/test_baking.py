@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from blender_addon.baking import BakeSettings, solve, stands, write
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve, stands, write
 from blender_addon.motion.errors import Cancelled, GaitsmithError, TerrainError
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.schedule import Schedule

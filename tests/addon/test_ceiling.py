@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blender_addon.baking import BakeSettings, solve
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve
 from blender_addon.motion.abilities import Abilities, Crouch
 from blender_addon.motion.ceiling import low_spans
 from blender_addon.motion.errors import TerrainError

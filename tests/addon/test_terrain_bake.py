@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blender_addon.baking import BakeSettings, solve
+from blender_addon.bake_settings import BakeSettings
+from blender_addon.baking import solve
 from blender_addon.motion.abilities import Abilities, Leap
 from blender_addon.motion.limits import Limits
 from blender_addon.motion.proportions import sized_skeleton
