@@ -81,7 +81,7 @@ class _Anywhere:
         self.fps, self.horizon, self.stride = system.fps, system.horizon, system.stride
         self.actions = system.actions
         self.noise_hz = system.noise_hz
-        self.on_terrain = system.on_terrain
+        self.on_terrain, self.abilities = system.on_terrain, system.abilities
 
     def start(self, wish: Wish) -> object:
         return self._system.start_anywhere(len(wish.speed), self._seed)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.abilities import Abilities
 from ..motion.errors import PackError
 from ..motion.skeleton import Skeleton
 from .features import HORIZON_SECONDS, Normalizer, feature_layout, layouts
@@ -93,7 +94,7 @@ class LearnedMotionMatching:
         self.stride = self.settings.stride
         self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = NOISE_HZ
-        self.on_terrain = False
+        self.on_terrain, self.abilities = False, Abilities()
         self._networks, self._normalizer, self._starts, self._calm = networks, normalizer, starts, calm
         self._layout = feature_layout(len(skeleton.feet))
         self._feet = len(skeleton.feet)

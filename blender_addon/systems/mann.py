@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..motion import rotations as rot
+from ..motion.abilities import Abilities
 from ..motion.errors import PackError
 from ..motion.rotations import Array
 from ..motion.skeleton import Skeleton
@@ -94,7 +95,7 @@ class Mann:
         # Windows in training teach it calm: its jitter is 0.95 of the clips'. A low-pass, even at 25 Hz, makes standing
         # feet slide half as much again.
         self.noise_hz: float | None = None
-        self.on_terrain = False
+        self.on_terrain, self.abilities = False, Abilities()
         self._network = network
         self._starts, self._contacts = starts.astype(np.float64), contacts.astype(np.float64)
         self._inputs = input_layout(len(skeleton), len(actions))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..motion.abilities import Abilities
 from .database import Database
 from .features import HORIZON_SECONDS
 from .protocol import Chunk, Wish
@@ -56,7 +57,7 @@ class MotionMatching:
         self.stride = self.settings.stride
         self.actions: tuple[str, ...] = ()
         self.noise_hz: float | None = None
-        self.on_terrain = False
+        self.on_terrain, self.abilities = False, Abilities()
 
     def start(self, wish: Wish) -> MatchingState:
         """Standing, about to do what is wished: the calmest frames count as standing."""

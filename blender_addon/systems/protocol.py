@@ -81,6 +81,7 @@ class System(Protocol):
             takes away; None where poses are captured ones.
         on_terrain: whether its poses stand on the wish's ground, hips at their height in the world; others are made
             for level ground at height 0.
+        abilities: what it can do besides going on level ground.
     """
 
     skeleton: Skeleton
@@ -90,6 +91,7 @@ class System(Protocol):
     actions: tuple[str, ...]
     noise_hz: float | None
     on_terrain: bool
+    abilities: Abilities
 
     def start(self, wish: Wish) -> object:
         """The state (opaque to the caller) of characters about to do what ``wish`` says."""
@@ -125,6 +127,5 @@ def feels_ground(system: System | Performer) -> bool:
 
 
 def abilities_of(system: System | Performer) -> Abilities:
-    """What a system can do besides going on level ground: its ``abilities``, or none where it names none."""
-    found = getattr(system, "abilities", None)
-    return found if isinstance(found, Abilities) else Abilities()
+    """What a system can do besides going on level ground; a performer nothing, it does what a plan says."""
+    return Abilities() if isinstance(system, Performer) else system.abilities

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from blender_addon.motion.abilities import Abilities
 from blender_addon.motion.errors import RigError
 from blender_addon.motion.gait_model.settings import GaitSettings
 from blender_addon.motion.gait_names import ANIMAL_ACTIONS
@@ -8,7 +9,7 @@ from blender_addon.motion.path import RootPath
 from blender_addon.motion.plan import Plan, make_plan
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.systems.gait_player import GaitModel
-from blender_addon.systems.protocol import Performer
+from blender_addon.systems.protocol import Performer, abilities_of
 from blender_addon.systems.rollout import rollout
 from tests.animals import animal
 
@@ -25,6 +26,10 @@ def test_the_gait_model_is_a_performer_that_any_roll_out_takes():
     (made,) = rollout(model, [plan])
     assert len(made.clip) == len(plan) and np.array_equal(made.clip.root, plan.root)
     assert made.clip.contacts.shape == (len(plan), 4)
+
+
+def test_a_performer_has_no_abilities_besides_its_plan():
+    assert abilities_of(GaitModel(animal("fox"))) == Abilities()
 
 
 def test_another_seed_is_another_day():
