@@ -129,7 +129,7 @@ def row_of(
         ob = opened()
         setup.set_fps(_scene(), 60.0)
         ob.hide_set(False)
-        _at_rest(ob)
+        at_rest(ob)
         rig_truths.vary(ob, variant)
         bones = guess_map(ob).bones
         found = sum(bones.get(role) == bone for role, bone in right.items()) if variant == "as it is" else found
@@ -143,7 +143,7 @@ def row_of(
     return row
 
 
-def _at_rest(ob: Any) -> None:
+def at_rest(ob: Any) -> None:
     """Take away what the file animates; drivers stay."""
     data = ob.animation_data
     if data is not None:

@@ -125,9 +125,9 @@ def _ends(tops: tuple[float, float], bottom: float) -> tuple[tuple[float, float]
 def pictures(ob: Any, first: float, last: float) -> np.ndarray:
     """A row of pictures (height, width, 4), 0 to 1, from the left side, evenly spread over a stretch of the path."""
     scene = bpy.context.scene
-    camera = sheets._camera(scene)
+    camera = sheets.new_camera(scene)
     camera.data.type, camera.data.ortho_scale = "ORTHO", 2.6
-    sheets._workbench(scene, TILE)
+    sheets.set_workbench(scene, TILE)
     scene.display.shading.show_shadows = scene.display.shading.show_cavity = False
     scene.render.dither_intensity = 0.0
     compat.set_output(scene.render, "PNG")
@@ -135,17 +135,17 @@ def pictures(ob: Any, first: float, last: float) -> np.ndarray:
     there = []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
-        if first <= -sheets._where(ob)[0][1] <= last:
+        if first <= -sheets.place_of(ob)[0][1] <= last:
             there.append(frame)
     row = []
     with tempfile.TemporaryDirectory() as folder:
         for frame in np.linspace(there[0], there[-1], TILES).round().astype(int).tolist():
             scene.frame_set(frame)
-            camera.location = Vector(sheets._where(ob)[0]) + Vector((8.0, 0.0, 0.85))
+            camera.location = Vector(sheets.place_of(ob)[0]) + Vector((8.0, 0.0, 0.85))
             camera.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
             scene.render.filepath = str(Path(folder) / "tile.png")
             bpy.ops.render.render(write_still=True)
-            row.append(sheets._pixels(scene.render.filepath))
+            row.append(sheets.pixels(scene.render.filepath))
     return np.concatenate(row, axis=1)
 
 

@@ -58,18 +58,18 @@ def render_sheet(
     last = scene.frame_end if last is None else last
     every = every or max((last - first) // 31, 1)
     frames = list(range(first, last + 1, every))
-    camera = _camera(scene)
+    camera = new_camera(scene)
     compat.set_output(scene.render, "PNG")
     tiles: dict[str, list[Any]] = {"side": [], "front": []}
-    size, tile, look_at = _size(ob), TILE, _LOOK_AT
+    size, tile, look_at = size_of(ob), TILE, _LOOK_AT
     if _is_animal(ob):
         # Animals are longer than high.
         size, tile, look_at = 1.45 * size, ANIMAL_TILE, ANIMAL_LOOK_AT
-    _workbench(scene, tile)
+    set_workbench(scene, tile)
     with tempfile.TemporaryDirectory() as folder:
         for frame in frames:
             scene.frame_set(frame)
-            place, yaw = _where(ob)
+            place, yaw = place_of(ob)
             for view, turn in (("side", math.pi / 2), ("front", 0.0)):
                 # From the front a little from above: what is climbed stands between.
                 _aim(camera, place, yaw + turn, 5.7, 0.35 if view == "side" else 1.9, size, look_at)
@@ -77,7 +77,7 @@ def render_sheet(
                 scene.render.filepath = picture
                 with quiet():
                     bpy.ops.render.render(write_still=True)
-                tiles[view].append(_pixels(picture))
+                tiles[view].append(pixels(picture))
     columns = min(len(frames), 8)
     rows = math.ceil(len(frames) / columns)
     sheet = np.ones((rows * 2 * tile[1], columns * tile[0], 4), dtype=np.float32)
@@ -95,15 +95,15 @@ def render_film(ob: bpy.types.Object, path: Path, fps: float = 20.0, size: tuple
     Films are rendered at their own, lower rate: time is remapped, so that it runs at its true speed.
     """
     scene = bpy.context.scene
-    _workbench(scene, size)
+    set_workbench(scene, size)
     scene.display.render_aa = "FXAA"
     rate = scene.render.fps / scene.render.fps_base
     step = max(rate / fps, 1.0)
-    camera = _camera(scene)
+    camera = new_camera(scene)
     track = []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
-        track.append((*_where(ob)[0], frame))
+        track.append((*place_of(ob)[0], frame))
     numbers = np.array(track)
     width = max(int(rate), 3)
     kernel = np.hanning(width + 2)[1:-1]
@@ -148,7 +148,7 @@ def _whom(name: str | None) -> bpy.types.Object:
     return found[-1]
 
 
-def _where(ob: bpy.types.Object) -> tuple[np.ndarray, float]:
+def place_of(ob: bpy.types.Object) -> tuple[np.ndarray, float]:
     """The middle of the body on the ground, and its facing."""
     from blender_addon.motion import rotations as rot
     from blender_addon.scene.rigs import bone_map
@@ -186,7 +186,7 @@ def _is_animal(ob: bpy.types.Object) -> bool:
     return "left_hock" in bone_map(ob)
 
 
-def _size(ob: bpy.types.Object) -> float:
+def size_of(ob: bpy.types.Object) -> float:
     """How many times as tall as a person the body is with all that hangs on it; 1 for those that are nearly so."""
     parts = [
         part for part in bpy.data.objects
@@ -201,7 +201,8 @@ def _size(ob: bpy.types.Object) -> float:
     return 1.0 if 0.85 < size < 1.15 else size
 
 
-def _camera(scene: bpy.types.Scene) -> bpy.types.Object:
+def new_camera(scene: bpy.types.Scene) -> bpy.types.Object:
+    """The scene's camera, a new one."""
     camera = bpy.data.objects.new("Sheet camera", bpy.data.cameras.new("Sheet camera"))
     camera.data.lens = 85.0
     scene.collection.objects.link(camera)
@@ -220,7 +221,8 @@ def _aim(
     camera.rotation_euler = (target - camera.location).to_track_quat("-Z", "Y").to_euler()
 
 
-def _workbench(scene: bpy.types.Scene, size: tuple[int, int]) -> None:
+def set_workbench(scene: bpy.types.Scene, size: tuple[int, int]) -> None:
+    """Render plainly, in the materials' colours, pictures of so many pixels."""
     render, shading = scene.render, scene.display.shading
     render.engine = "BLENDER_WORKBENCH"
     render.resolution_x, render.resolution_y, render.resolution_percentage = *size, 100
@@ -234,7 +236,7 @@ def _workbench(scene: bpy.types.Scene, size: tuple[int, int]) -> None:
     scene.view_settings.view_transform = "Standard"
 
 
-def _pixels(path: str) -> np.ndarray:
+def pixels(path: str) -> np.ndarray:
     """A picture's pixels, top row first."""
     image = bpy.data.images.load(path)
     flat = np.empty(len(image.pixels), dtype=np.float32)

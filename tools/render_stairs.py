@@ -31,7 +31,7 @@ from blender_addon.scene.shot import read_shot
 from blender_addon.systems import packs
 from tools import make_rigify, rig_truths
 from tools import render_sheet as sheets
-from tools.bench_rigs import LEG, _at_rest
+from tools.bench_rigs import LEG, at_rest
 from tools.make_rigify import REPOSITORY
 
 #: Steps up and down: count, rise and tread; where the first is, the landing's length, metres for legs of `LEG`.
@@ -82,7 +82,7 @@ def _opened(file: str, data: Path) -> Any:
         add_body(ob, read_rig(ob))
     else:
         ob = rig_truths.open_file(data / file)
-        _at_rest(ob)
+        at_rest(ob)
     setup.set_fps(bpy.context.scene, 60.0)
     return ob
 
@@ -131,28 +131,28 @@ def pictures(ob: Any, size: float) -> np.ndarray:
     for part in bpy.data.objects:
         part.hide_render |= part.type != "MESH" or any(word in part.name for word in _HIDING)
     ob.hide_render = False
-    camera = sheets._camera(scene)
-    height = _PERSON * sheets._size(ob)
+    camera = sheets.new_camera(scene)
+    height = _PERSON * sheets.size_of(ob)
     camera.data.type, camera.data.ortho_scale = "ORTHO", 1.3 * height
-    sheets._workbench(scene, TILE)
+    sheets.set_workbench(scene, TILE)
     scene.display.shading.show_shadows = scene.display.shading.show_cavity = False
     scene.render.dither_intensity = 0.0
     compat.set_output(scene.render, "PNG")
     ways = {}
     for frame in range(scene.frame_start, scene.frame_end + 1, 4):
         scene.frame_set(frame)
-        ways[frame] = -sheets._where(ob)[0][1] / size
+        ways[frame] = -sheets.place_of(ob)[0][1] / size
     on_stairs = [frame for frame, way in ways.items() if FIRST - 0.5 < way < _end() + 0.3]
     row = []
     with tempfile.TemporaryDirectory() as folder:
         for frame in np.linspace(on_stairs[0], on_stairs[-1], TILES).round().astype(int).tolist():
             scene.frame_set(frame)
-            place = Vector(sheets._where(ob)[0]) + Vector((0.0, 0.0, 0.47 * height))
+            place = Vector(sheets.place_of(ob)[0]) + Vector((0.0, 0.0, 0.47 * height))
             camera.location = place + Vector((8.0 * size, 0.0, 0.0))
             camera.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
             scene.render.filepath = str(Path(folder) / "tile.png")
             bpy.ops.render.render(write_still=True)
-            row.append(sheets._pixels(scene.render.filepath))
+            row.append(sheets.pixels(scene.render.filepath))
     return np.concatenate(row, axis=1)
 
 
