@@ -16,6 +16,7 @@ pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
 
 from blender_addon.motion import courses  # noqa: E402
+from blender_addon.motion.abilities import Abilities, Leap  # noqa: E402
 from blender_addon.motion.dataset import Dataset  # noqa: E402
 from blender_addon.motion.errors import Cancelled, DatasetError, PackError  # noqa: E402
 from blender_addon.motion.planting import plant_feet  # noqa: E402
@@ -456,6 +457,15 @@ def test_a_resumed_training_gives_what_an_uninterrupted_one_gives(dataset, tmp_p
     assert whole.files[pfnn_system.NETWORK] == parts.files[pfnn_system.NETWORK]
     with pytest.raises(Cancelled):
         PfnnRun(dataset, tmp_path / "q", SMALL, Limits(iterations=6), Watch(cancelled=lambda: True)).train()
+
+
+def test_the_trial_of_leaps_at_the_end_of_a_training_can_be_cancelled(trained, dataset, tmp_path):
+    pack = read_pack(trained)
+    leap = Leap(1.0, 0.3, 2.2, 0.3, 0.4, 1.6, 1.1, 1.8, 1.8, 2.6)
+    info = dataclasses.replace(pack.info, abilities=Abilities(leap=leap))
+    run = PfnnRun(dataset, tmp_path / "leaps", SMALL, Limits(iterations=1), Watch(cancelled=lambda: True))
+    with pytest.raises(Cancelled):
+        run._practised(info, pack.files)
 
 
 def test_the_command_line_trains_and_tells_its_progress(dataset, tmp_path, repository):

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from blender_addon.motion.abilities import Leap
+from blender_addon.motion.errors import Cancelled
 from blender_addon.systems.poses import Poses
 from blender_addon.systems.protocol import Chunk
 from tests.synthetic import biped
@@ -70,6 +71,18 @@ def test_a_leap_is_measured_from_the_foot_that_takes_off_to_the_one_that_lands()
     assert found.nearest == pytest.approx(18 / 60 * 1.8, abs=0.03)
     assert found.furthest == pytest.approx(18 / 60 * 2.6, abs=0.03)
     assert (found.slow, found.fast) == pytest.approx((1.8, 2.6))
+
+
+def test_the_trial_of_leaps_stops_as_soon_as_it_is_told_to():
+    asked = []
+
+    def stop(share: float) -> bool:
+        asked.append(share)
+        return len(asked) < 3
+
+    with pytest.raises(Cancelled):
+        practised(Slider(18), CAPTURED, (0.3, 2.0), stop)
+    assert len(asked) == 3 and asked[-1] < 0.5
 
 
 def test_who_stays_on_the_ground_keeps_what_was_captured():

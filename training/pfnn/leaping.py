@@ -14,6 +14,7 @@ from blender_addon.motion.plan import Plan, make_plan
 from blender_addon.motion.rotations import Array
 from blender_addon.motion.schedule import Mark, Schedule
 from blender_addon.systems.protocol import System
+from blender_addon.systems.rollout import Progress
 from blender_addon.systems.synthesis import SynthesisSettings, synthesise
 
 #: So many widths, each from so many places, that the steps before it differ.
@@ -24,11 +25,15 @@ _BEFORE, _WAY, _APART = 4.0, 9.0, 0.17
 _SURELY = 0.1
 
 
-def practised(system: System, leap: Leap, speeds: tuple[float, float]) -> Leap:
+def practised(system: System, leap: Leap, speeds: tuple[float, float], progress: Progress | None = None) -> Leap:
     """The leap as the system does it: how far at which speed, and where its feet are then.
 
     Args:
         system: with the trained network. leap: as the training motion has it. speeds: the pack's, m/s.
+        progress: told the share done; returns False to cancel.
+
+    Raises:
+        Cancelled: ``progress`` returned False.
     """
     path = RootPath.from_points(np.array([[0.0, 0.0], [0.0, -_WAY]]), False)
     asked = np.linspace(leap.nearest, leap.furthest, _WIDTHS).repeat(_PLACES)
@@ -38,7 +43,7 @@ def practised(system: System, leap: Leap, speeds: tuple[float, float]) -> Leap:
                   fps=system.fps, speeds=speeds, leap=leap)
         for at, reach in zip(places, asked, strict=True)
     ]  # fmt: skip
-    made = synthesise(system, plans, settings=SynthesisSettings(plant=False))
+    made = synthesise(system, plans, None, SynthesisSettings(plant=False), progress)
     found = np.array([_measured(each.followed, plan, leap) for each, plan in zip(made, plans, strict=True)])
     flew = np.array([leap.speed_for(float(reach)) for reach in asked])
     return fitted(leap, flew, found)

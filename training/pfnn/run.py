@@ -100,14 +100,15 @@ class PfnnRun:
         leap = info.abilities.leap
         if leap is None:
             return info
-        self.watch.reporter.message("stage", stage="leaps", message="trying how far it leaps")
+        self.watch.reporter.message("stage", stage="leaps", message="trying how far it jumps")
         try:
             system: Any = runtime.Pfnn.from_pack(Pack(info, files))
         except RuntimeMissingError:
-            told = "How far it leaps was not tried, for want of onnxruntime: leaps are as wide as the captured ones"
+            told = "How far it jumps was not tried, for want of onnxruntime: jumps are as wide as the captured ones"
             self.watch.reporter.message("remark", message=told)
             return info
-        return replace(info, abilities=replace(info.abilities, leap=practised(system, leap, info.speeds)))
+        found = practised(system, leap, info.speeds, lambda _: not self.watch.cancelled())
+        return replace(info, abilities=replace(info.abilities, leap=found))
 
     def _prepare(self) -> tuple[PfnnData, PfnnData | None, Abilities]:
         self.watch.reporter.message("stage", stage="data", message="labelling and assembling the data")
