@@ -18,7 +18,7 @@ ANIMAL_ACTIONS: tuple[str, ...] = ("auto", *GAITS, "stand", "sit", "lie", "jump"
 
 #: What stands in for an action that a vocabulary lacks, best first.
 STAND_INS: dict[str, tuple[str, ...]] = {
-    "stand": ("idle",), "idle": ("stand",), "sit": ("idle", "stand"), "lie": ("sit", "idle", "stand"),
+    "stand": ("idle", "move", "walk"), "idle": ("stand",), "sit": ("idle", "stand"), "lie": ("sit", "idle", "stand"),
     "walk": ("move",), "pace": ("trot", "walk", "move"), "trot": ("pace", "walk", "move"),
     "canter": ("gallop", "trot", "run", "move"), "gallop": ("canter", "run", "trot", "move"),
     "run": ("jog", "gallop", "canter", "trot", "move", "walk"), "jog": ("run", "trot", "move", "walk"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blender_addon.motion.errors import PathError
-from blender_addon.motion.gait_names import STAND_INS, absent_notes
+from blender_addon.motion.gait_names import STAND_INS, absent_notes, nearest_action
 from blender_addon.motion.schedule import Mark, Schedule, fitted, speed_along
 
 
@@ -63,6 +63,7 @@ def test_a_word_that_something_stands_in_for_passes():
     (note,) = absent_notes(asked, ("stand", "walk", "run"))
     assert '"crouch"' in note and '"walk" is shown' in note
     assert absent_notes(asked, ("walk", "crouch")) == ()
+    assert nearest_action("stand", ("walk", "limp")) == "walk", "who has learned nothing but walking walks on the spot"
 
 
 def test_speeds_ease_over_metres_or_seconds():
