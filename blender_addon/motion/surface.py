@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .errors import TerrainError
 from .polyline import Polyline
 from .rotations import Array
-from .terrain import without_dips
+from .terrain import WIDEST_DIP, without_dips
 
 IntArray = npt.NDArray[np.int64]
 
@@ -188,7 +188,10 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def _carried(surface: Surface) -> Array:
-    """Height of the walk (n,), metres: from one surface to the next within reach."""
+    """Height of the walk (n,), metres: from one surface to the next within reach.
+
+    Behind a ditch it goes on where it came from, though the ditch's floor may go on beneath.
+    """
     index = np.rint((surface.walk[:, :2] - surface.origin) / surface.cell).astype(np.int64)
     column = index[:, 0] * surface.shape[1] + index[:, 1]
     order = np.lexsort((surface.heights, surface.columns))
@@ -196,15 +199,23 @@ def _carried(surface: Surface) -> Array:
     first, last = np.searchsorted(columns, column), np.searchsorted(columns, column, side="right")
     level = np.full(len(column), np.nan)
     now: float | None = None
+    rim, fell = np.inf, 0
     for k in range(len(column)):
         here = heights[first[k] : last[k]]
-        if len(here):
-            if now is None:
-                now = float(here[np.argmin(np.abs(here - surface.walk[k, 2]))])
-            else:
-                within = int(np.searchsorted(here, now + STEP_UP, side="right"))
-                now = float(here[within - 1] if within else here[0])
-            level[k] = now
+        if not len(here):
+            continue
+        before = now
+        across = here[np.abs(here - rim) <= STEP_UP] if (k - fell) * _STRIDE <= WIDEST_DIP else here[:0]
+        if now is None:
+            now = float(here[np.argmin(np.abs(here - surface.walk[k, 2]))])
+        elif len(across):
+            now, rim = float(across[-1]), np.inf
+        else:
+            within = int(np.searchsorted(here, now + STEP_UP, side="right"))
+            now = float(here[within - 1] if within else here[0])
+        if before is not None and before - now > STEP_UP:
+            rim, fell = before, k
+        level[k] = now
     if now is None:
         raise TerrainError("There is no ground under the path", "Move the terrain or the curve, or walk on flat ground")
     known = np.flatnonzero(~np.isnan(level))

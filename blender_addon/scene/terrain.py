@@ -139,8 +139,9 @@ def ground_and_ceiling(
     """The heights on which somebody stands who walks along the path, and what is over him; see `height_field`."""
     surface = Surface.around(ground.vertices, ground.faces, path, margin, cell)
     level = walk_level(surface, ground.vertices, ground.faces)
-    ceiling = ceiling_over(surface, over_dips(level), Polyline.of(path).length, ground.vertices, ground.faces)
-    return HeightField(surface.origin, surface.cell, walk_height(surface, level)), ceiling
+    rims = over_dips(level)
+    ceiling = ceiling_over(surface, rims, Polyline.of(path).length, ground.vertices, ground.faces)
+    return HeightField(surface.origin, surface.cell, walk_height(surface, rims)), ceiling
 
 
 def read_ground(

@@ -136,3 +136,23 @@ def test_a_path_over_itself_is_refused_on_two_levels_and_not_on_one() -> None:
         drawn(floor, path=path)
     drawn(floor, *bridge, path=over[:2])
     drawn(floor, *bridge, path=over[2:])
+
+
+@pytest.mark.parametrize("floor", [-1.0, 0.0, 0.3, 0.5])
+@pytest.mark.parametrize("width", [0.9, 1.5, 2.3])
+def test_a_walk_goes_on_behind_a_gap_though_a_floor_goes_on_beneath(floor: float, width: float) -> None:
+    path = LINE + [0.0, 0.0, 1.0]
+    last = 2.0 + width
+    parts = (sheet(-2.0, -3.0, 8.0, 3.0, floor, floor), box(-1.0, -2.0, -2.0, 2.0, 2.0, 1.0),
+             box(last, -2.0, -2.0, 5.5, 2.0, 1.0), box(5.5, -2.0, -2.0, 8.0, 2.0, 1.0))  # fmt: skip
+    surface, level = drawn(*parts, path=path, cell=0.025)
+    at = surface.walk[:, 0]
+    inside = (at > 2.03) & (at < last - 0.03)
+    assert np.allclose(level[inside], floor)
+    assert np.allclose(level[(at < 1.97) | (at > last + 0.03)], 1.0)
+    heights = walk_height(surface, over_dips(level))
+    row = heights[:, round((0.0 - surface.origin[1]) / surface.cell)]
+    x = surface.origin[0] + surface.cell * np.arange(len(row))
+    low = x[np.isfinite(row) & (row < 0.9)]
+    assert low.min() == pytest.approx(2.0, abs=0.04)
+    assert low.max() == pytest.approx(last, abs=0.04)
