@@ -23,7 +23,7 @@ _EDGE, _SIDE = 0.05, 0.3
 #: A mark to jump means a gap that begins or ends no further from it than this, metres.
 _MEANT = 1.2
 #: Feet keep this far from a gap's rims, metres; so narrow are gaps that are not worth a leap.
-RIM, _NARROW = 0.12, 0.1
+RIM, _NARROW = 0.15, 0.1
 #: The path is looked at this finely, metres.
 _FINE = 0.02
 
@@ -95,8 +95,9 @@ def over_gaps(
     marks: list[Mark] = []
     leapt: list[Gap] = []
     notes: list[str] = []
-    for mark in schedule.marks:
-        gap = _meant(mark, gaps, lap)
+    meant = _meant(schedule.marks, gaps, lap)
+    for number, mark in enumerate(schedule.marks):
+        gap = meant.get(number)
         if gap is None:
             marks.append(mark)
             continue
@@ -181,11 +182,16 @@ def _between_rims(path: RootPath, gap: Gap, at: Array) -> BoolArray:
     return np.asarray((along > -2.0 * _FINE) & (along < np.linalg.norm(there - here) + 2.0 * _FINE))
 
 
-def _meant(mark: Mark, gaps: Sequence[Gap], lap: float) -> Gap | None:
-    """The gap that a mark to jump means: the nearest, if it is near."""
-    if mark.action != JUMP or not gaps:
-        return None
-    places = [mark.at] if lap == np.inf else [mark.at, mark.at + lap]
-    away = [min(max(gap.first - at, at - gap.last, 0.0) for at in places) for gap in gaps]
-    nearest = int(np.argmin(away))
-    return gaps[nearest] if away[nearest] <= _MEANT else None
+def _meant(marks: Sequence[Mark], gaps: Sequence[Gap], lap: float) -> dict[int, Gap]:
+    """The gap that a mark to jump means, by the mark's number: of a gap's marks the nearest, if it is near."""
+    found: dict[int, Gap] = {}
+    for gap in gaps:
+        away = {
+            number: min(max(gap.first - at, at - gap.last, 0.0) for at in ([mark.at] if lap == np.inf else
+                                                                           [mark.at, mark.at + lap]))
+            for number, mark in enumerate(marks) if mark.action == JUMP and number not in found
+        }  # fmt: skip
+        nearest = min(away, key=lambda number: away[number], default=None)
+        if nearest is not None and away[nearest] <= _MEANT:
+            found[nearest] = gap
+    return found

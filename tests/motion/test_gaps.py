@@ -101,6 +101,14 @@ def test_a_jump_that_is_moved_to_clear_a_gap_is_told_by_the_mark_that_was_set() 
         assert why in left_out
 
 
+def test_of_two_jumps_near_a_gap_the_nearer_clears_it_and_the_other_stays() -> None:
+    asked = Schedule([Mark(3.8, action="jump"), Mark(5.9, action="jump")])
+    schedule, leapt, _ = over_gaps(asked, [Gap(4.0, 5.0)], LEAP)
+    assert leapt == (Gap(4.0, 5.0),)
+    assert schedule.marks[1] == asked.marks[1]
+    assert schedule.marks[0].reach is not None
+
+
 def test_a_jump_far_from_gaps_stays_where_it_is() -> None:
     asked = Schedule([Mark(0.0, 1.2), Mark(2.0, action="jump"), Mark(4.5, action="walk")])
     schedule, leapt, _ = over_gaps(asked, [Gap(4.0, 5.0)], LEAP)
