@@ -147,26 +147,30 @@ def with_run_ups(
     return tuple(sorted([*plain, *leaps], key=lambda stretch: stretch.at)), tuple(dict.fromkeys(notes))
 
 
-def odd_leaps(leaps: Sequence[float], fps: float, distance: Array, yaw: Array, way: Array) -> tuple[str, ...]:
+def odd_leaps(
+    leaps: Sequence[float], stretches: Sequence[Stretch], fps: float, yaw: Array, way: Array
+) -> tuple[str, ...]:
     """Words about leaps of a plan that are not straight ahead, as leaps are learned.
 
     Args:
-        leaps: when they take off, seconds. fps: of the plan. distance: along the curve (f,), metres.
+        leaps: when they take off, seconds. stretches: theirs, among others, in the same order. fps: of the plan.
         yaw: where the body faces (f,), radians. way: where the curve leads (f,), radians.
     """
+    if not leaps:
+        return ()
     notes = []
-    for take_off in leaps:
+    for take_off, jump in zip(leaps, (stretch for stretch in stretches if stretch.jump), strict=True):
         near = slice(max(round((take_off - GATHER) * fps), 0), round((take_off + SURGE) * fps) + 1)
         bend = float(np.ptp(np.unwrap(way[near])))
         aside = float(np.abs(wrap_angle(yaw[near] - way[near])).max())
-        where = f"The jump near {distance[min(round(take_off * fps), len(distance) - 1)]:.2f} m"
+        where = f"The jump at {jump.set_at:.2f} m"
         if bend > _BEND:
             notes.append(f"{where} goes round a bend of {np.degrees(bend):.0f} degrees, and jumps are learned straight "
                          "ahead: lead the curve straight on there")  # fmt: skip
         elif aside > _BEND:
             notes.append(f"{where} goes {np.degrees(aside):.0f} degrees aside of where the body faces, and jumps are "
                          "learned straight ahead: let it face along the path there")  # fmt: skip
-    return tuple(notes)
+    return tuple(dict.fromkeys(notes))
 
 
 def _surge(away: Array) -> Array:

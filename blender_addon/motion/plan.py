@@ -156,7 +156,7 @@ def make_plan(
         cap = cap if slower is None else np.maximum(np.minimum(cap, slower), CREEP)
     unreached = _unreached(stretches, plan, track.s, crouching.allowed(track.s + start))
     plan = replace(plan, distance=plan.distance + start)
-    odd = odd_leaps(plan.leaps, fps, plan.distance, plan.yaw, path.yaw(plan.distance))
+    odd = odd_leaps(plan.leaps, stretches, fps, plan.yaw, path.yaw(plan.distance))
     return _lowered(replace(plan, notes=(*notes, *slowed, *jumps, *left_out, *odd, *capped, *unreached)), crouching)
 
 
