@@ -8,6 +8,9 @@ from .rotations import Array
 
 #: Padding on each side in standard deviations of the kernel; at 7 a Gaussian has fallen to 2e-11.
 _PAD_SIGMAS = 7.0
+#: Samples in which the padding fades away. A jump there would ring through the whole signal wherever the cutoff is near
+#: half the sample rate, for a sampled spectrum ends there.
+_FADE = 48
 
 
 def lowpass(values: Array, fps: float, cutoff: float, axis: int = 0) -> Array:
@@ -35,14 +38,21 @@ def lowpass(values: Array, fps: float, cutoff: float, axis: int = 0) -> Array:
     if count < 2:
         return np.array(values, dtype=np.float64)
     sigma = gaussian_sigma(cutoff)
-    pad = int(np.ceil(_PAD_SIGMAS * sigma * fps)) + 1
-    padded = np.pad(data, [(pad, pad)] + [(0, 0)] * (data.ndim - 1), mode="reflect", reflect_type="odd")
+    reach = int(np.ceil(_PAD_SIGMAS * sigma * fps)) + 1
+    pad = reach + _FADE
+    over_time = (-1, *([1] * (data.ndim - 1)))
+    # The transform is circular: what is padded must end alike on both sides. A line from end to end, which no
+    # symmetric filter changes, is left aside, and beyond the kernel's reach the rest fades away.
+    line = data[0] + (data[-1] - data[0]) * (np.arange(count) / (count - 1)).reshape(over_time)
+    padded = np.pad(data - line, [(pad, pad)] + [(0, 0)] * (data.ndim - 1), mode="reflect", reflect_type="odd")
+    fade = 0.5 - 0.5 * np.cos(np.pi * np.arange(_FADE) / _FADE)
+    padded[:_FADE] *= fade.reshape(over_time)
+    padded[-_FADE:] *= fade[::-1].reshape(over_time)
     length = len(padded)
     frequencies = np.fft.rfftfreq(length, 1.0 / fps)
-    gain = np.exp(-2.0 * (np.pi * sigma * frequencies) ** 2).reshape(-1, *([1] * (data.ndim - 1)))
-    # What wraps round in the circular convolution stays inside the padding.
+    gain = np.exp(-2.0 * (np.pi * sigma * frequencies) ** 2).reshape(over_time)
     smooth = np.fft.irfft(np.fft.rfft(padded, axis=0) * gain, n=length, axis=0)[pad : pad + count]
-    return np.moveaxis(smooth, 0, axis)
+    return np.moveaxis(smooth + line, 0, axis)
 
 
 def gaussian_sigma(cutoff: float) -> float:

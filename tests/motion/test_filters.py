@@ -53,3 +53,13 @@ def test_a_cutoff_of_zero_is_refused() -> None:
 
 def test_the_derivative_of_one_sample_is_zero() -> None:
     assert derivative(np.ones((1, 3)), FPS).tolist() == [[0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("cutoff", [1.0, 6.0, 9.0, 12.0, 20.0])
+def test_who_goes_far_does_not_tremble_where_he_starts_and_ends(cutoff):
+    time = np.arange(1200) / 60.0
+    way = 30.0 * (0.5 - 0.5 * np.cos(np.pi * np.clip((time - 1.0) / 18.0, 0.0, 1.0)))
+    smooth = lowpass(way, 60.0, cutoff)
+    for part in (slice(0, 50), slice(-50, None)):
+        assert np.abs(np.diff(smooth[part], 3)).max() < 1e-5
+    assert np.abs(smooth - way).max() < 0.02
