@@ -12,7 +12,7 @@ from .clip import Clip
 from .crouching import Crouching, sampled
 from .crown import Crown
 from .figures import Figure
-from .gait_labels import crouch_depth, top_of_depth
+from .gait_labels import LEAST_DEPTH, crouch_depth, top_of_depth
 from .path import RootPath
 from .plan import Plan
 from .rotations import Array
@@ -21,8 +21,6 @@ from .terrain import Terrain
 
 #: Room that is left between head and ceiling, metres.
 MARGIN = 0.04
-#: One goes at least this low where the ceiling touches the head, 0 to 1.
-LEAST_DEPTH = 0.1
 #: One is down so far before the ceiling begins (the head is ahead of the hips), and stays down so far behind its end.
 BEFORE, BEHIND = 0.5, 0.2
 #: Nobody gets up between ceilings nearer to each other than this, metres.

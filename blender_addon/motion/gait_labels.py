@@ -26,6 +26,8 @@ BIPED_GAITS: tuple[str, ...] = ("stand", "walk", "run", "crouch", "jump")
 CROUCHED = 0.84
 #: The trunk's top, as a share of its height in the rest pose, where crouching begins, and at its deepest.
 UPRIGHT, LOWEST = 0.9, 0.4
+#: Whoever crouches does so at least this deep.
+LEAST_DEPTH = 0.1
 #: Joints nearer than this share of the hips' height to the middle, sideways, belong to the trunk.
 _MIDDLE = 0.05
 #: A flight is a jump if it lasts this long (s), or if the lower foot gets this share of the leg off the ground.
@@ -56,12 +58,13 @@ def gait_weights(labels: npt.NDArray[np.int64], fps: float, gaits: int = len(BIP
 def graded_crouch(weights: Array, names: Sequence[str], clip: Clip) -> Array:
     """Gait weights (f, gaits) whose crouching tells how low: the rest of it counts as walking.
 
-    So a network can be asked to go as low as a ceiling wants it. Nothing changes without crouching or walking.
+    So a network can be asked to go as low as a ceiling wants it. What is called crouching is so a little however upright
+    it is: somebody may have said so by hand. Nothing changes without crouching or walking.
     """
     if "crouch" not in names or "walk" not in names:
         return weights
     graded, crouch = weights.copy(), names.index("crouch")
-    part = (1.0 - crouch_depth(body_top(clip))) * weights[:, crouch]
+    part = (1.0 - np.maximum(crouch_depth(body_top(clip)), LEAST_DEPTH)) * weights[:, crouch]
     graded[:, crouch] -= part
     graded[:, names.index("walk")] += part
     return graded

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from blender_addon.motion.gait_labels import LEAST_DEPTH
 from blender_addon.motion.label_detection import detect
 from blender_addon.motion.label_tracks import with_action, with_contact, with_gait, with_reliable
 from blender_addon.motion.planting import plant_feet
@@ -32,8 +33,12 @@ def dataset(**edits):
 def test_gaits_and_actions_are_learned_by_the_names_they_were_given() -> None:
     names, takes = takes_of(dataset())
     assert names == ("stand", "walk", "run", "crouch", "jump", "sneak")
-    for row, name in ((30, "walk"), (90, "crouch"), (150, "sneak")):
+    for row, name in ((30, "walk"), (150, "sneak")):
         assert names[int(np.argmax(takes[0].gaits[row]))] == name
+    # A crouch says how deep it is: this walk was called one, and is upright.
+    crouch = takes[0].gaits[:, names.index("crouch")]
+    assert crouch[90] == pytest.approx(LEAST_DEPTH, abs=0.01)
+    assert crouch[[30, 150]].max() < 1e-3
 
 
 def test_contacts_set_by_hand_make_the_phase() -> None:
