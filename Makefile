@@ -61,7 +61,7 @@ pack: env-train
 pack-terrain: env-train
 	$(RUN) -m blender_addon ingest --recipe training/recipes/biped-pfnn.toml --data "$(DATA)" --out build/pfnn-dataset
 	$(RUN) -m training train pfnn build/pfnn-dataset --out blender_addon/packs/biped-pfnn \
-		--title "Biped, any ground (PFNN)" $(TRAIN)
+		--title "Biped, any ground" $(TRAIN)
 	$(RUN) -m training evaluate blender_addon/packs/biped-pfnn build/pfnn-dataset
 
 pack-animal: env-train

@@ -58,8 +58,8 @@ def gait_weights(labels: npt.NDArray[np.int64], fps: float, gaits: int = len(BIP
 def graded_crouch(weights: Array, names: Sequence[str], clip: Clip) -> Array:
     """Gait weights (f, gaits) whose crouching tells how low: the rest of it counts as walking.
 
-    So a network can be asked to go as low as a ceiling wants it. What is called crouching is so a little however upright
-    it is: somebody may have said so by hand. Nothing changes without crouching or walking.
+    So a network can be asked to go as low as a ceiling wants it. What is called crouching is so a little, however
+    upright it is: somebody may have said so by hand. Nothing changes without crouching or walking.
     """
     if "crouch" not in names or "walk" not in names:
         return weights

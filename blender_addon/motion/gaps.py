@@ -14,7 +14,7 @@ from .plan import Plan
 from .rotations import Array
 from .runs import runs
 from .schedule import JUMP, Mark, Schedule
-from .terrain import LONGEST_HOLE, WALL, WIDEST_DIP, BoolArray, HeightField, Terrain, without_dips
+from .terrain import LONGEST_HOLE, WALL, WIDEST_DIP, HeightField, Terrain, without_dips
 
 #: A dip this deep under both its rims is a gap, if it is no wider than `terrain.WIDEST_DIP`, metres.
 DEEP = 0.25
@@ -154,7 +154,7 @@ def refuse_large(gaps: Sequence[Gap], remedy: str) -> None:
 
 
 def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
-    """The ground as a body feels it that leaps: dips near these gaps are filled from their rims."""
+    """The ground as a body feels it that leaps: dips and holes between these gaps' rims are bridged straight."""
     if not gaps or not isinstance(ground, HeightField):
         return ground
     heights = ground.heights.copy()
@@ -162,24 +162,24 @@ def bridged(ground: Terrain, path: RootPath, gaps: Sequence[Gap]) -> Terrain:
     for gap in gaps:
         line = path.position(np.arange(gap.first, gap.last + _FINE, _FINE))
         rims = path.position(np.array([gap.first - 2.0 * _FINE, gap.last + 2.0 * _FINE]))
-        level = float(np.min(ground.height(rims)))
+        levels = np.asarray(ground.height(rims))
         reach = gap.width + WIDEST_DIP
         low = np.maximum(np.floor((line.min(axis=0) - reach - ground.origin) / ground.cell).astype(int), 0)
         high = np.minimum(np.ceil((line.max(axis=0) + reach - ground.origin) / ground.cell).astype(int) + 1, (nx, ny))
         window = (slice(low[0], high[0]), slice(low[1], high[1]))
         grid = np.stack(np.meshgrid(*(np.arange(a, b) for a, b in zip(low, high, strict=True)), indexing="ij"), axis=-1)
-        at = ground.origin + ground.cell * grid
-        dip = _between_rims(path, gap, at) & (heights[window] < level - 0.5 * DEEP)
-        heights[window] = np.where(dip, np.nan, heights[window])
+        share = _between(rims, ground.origin + ground.cell * grid)
+        bridge = levels[0] + np.clip(share, 0.0, 1.0) * (levels[1] - levels[0])
+        here = heights[window]
+        dip = (share > 0.0) & (share < 1.0) & ~(here > bridge - 0.5 * DEEP)
+        heights[window] = np.where(dip, bridge, here)
     return HeightField(ground.origin, ground.cell, heights)
 
 
-def _between_rims(path: RootPath, gap: Gap, at: Array) -> BoolArray:
-    """Which points (..., 2) lie between the rims of a gap, as seen along the path in its middle."""
-    here, there = path.position(np.array([gap.first, gap.last]))
-    forward = (there - here) / max(float(np.linalg.norm(there - here)), 1e-9)
-    along = (at - here) @ forward
-    return np.asarray((along > -2.0 * _FINE) & (along < np.linalg.norm(there - here) + 2.0 * _FINE))
+def _between(rims: Array, at: Array) -> Array:
+    """How far from one rim to the other points (...) lie, 0 to 1, as seen along the path; rims (2, 2)."""
+    across = rims[1] - rims[0]
+    return np.asarray((at - rims[0]) @ across / max(float(across @ across), 1e-12))
 
 
 def _meant(marks: Sequence[Mark], gaps: Sequence[Gap], lap: float) -> dict[int, Gap]:

@@ -42,7 +42,10 @@ def keep(made: bpy.types.Action, record: dict[str, Any], old: bpy.types.Action |
 
 
 def _shorten(made: bpy.types.Action) -> None:
-    """Forget the steps between the latest ones and the first."""
+    """Forget the steps between the latest ones and the first.
+
+    Their actions stay until Blender drops what nothing uses: somebody may want to compare bakes.
+    """
     chain = [made]
     while isinstance(before := chain[-1].get(RECORD_ACTION), bpy.types.Action) and before not in chain:
         chain.append(before)
@@ -56,8 +59,6 @@ def _shorten(made: bpy.types.Action) -> None:
     if first is not None:
         keeper[RECORD_ACTION] = first
         del dropped[RECORD_ACTION]
-    if dropped.users == 0:
-        bpy.data.actions.remove(dropped)
 
 
 def baked_action(ob: bpy.types.Object) -> bpy.types.Action | None:
