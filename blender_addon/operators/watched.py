@@ -44,8 +44,12 @@ class Watched:
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Look after it; everything else goes through to Blender."""
-        if event.type == "ESC" and event.value == "PRESS":
+        """Look after it; everything else goes through to Blender.
+
+        Who undoes while it runs wants it gone: what it would write belongs to the scene from before.
+        """
+        undoes = event.type == "Z" and (event.ctrl or event.oskey)
+        if event.value == "PRESS" and (event.type == "ESC" or undoes):
             setattr(common.state(context), self.wish_to_cancel, True)
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":

@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import bpy
@@ -397,3 +398,16 @@ def test_a_shipped_pack_cannot_be_removed(packs_folder: Path) -> None:
     make_pack(packs_folder / "shipped" / "zzz")
     with pytest.raises(PackError):
         library.remove("zzz")
+
+
+@pytest.mark.parametrize(("key", "ctrl", "stops"), [("ESC", False, True), ("Z", True, True), ("Z", False, False)])
+def test_escape_and_undo_stop_what_runs(key: str, ctrl: bool, stops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from blender_addon.operators import common, watched
+
+    state = types.SimpleNamespace(stop=False)
+    monkeypatch.setattr(common, "state", lambda _context: state)
+    work = watched.Watched()
+    work.wish_to_cancel = "stop"  # type: ignore[misc]
+    event = types.SimpleNamespace(type=key, value="PRESS", ctrl=ctrl, oskey=False)
+    assert work.modal(None, event) == ({"RUNNING_MODAL"} if stops else {"PASS_THROUGH"})  # type: ignore[arg-type]
+    assert state.stop is stops
