@@ -35,7 +35,7 @@ from tools.make_rigify import REPOSITORY
 #: Rims of the gap, ends of the beam, foot, top, edge and end of the slope: metres along the path.
 GAP, BEAM, SLOPE = (4.0, 5.0), (8.2, 9.4), (11.5, 14.5, 16.0, 19.0)
 #: Height of the beam's underside over the floor, metres; the slope's rise, metres a metre (15 degrees).
-UNDERSIDE, RISE = 1.5, 0.268
+UNDERSIDE, RISE = 1.65, 0.268
 SPEED, END = 1.1, 21.0
 #: Stretches of the path shown, metres, a row each.
 ROWS = ((3.0, 6.2), (7.2, 10.2), (11.6, 14.4), (16.1, 18.9))

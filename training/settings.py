@@ -140,10 +140,10 @@ class PfnnTrainingSettings:
     fit_ground: bool = True
     ground: FitSettings = field(default_factory=FitSettings)
     steps: StageSettings = field(
-        default_factory=lambda: StageSettings(15_000, 512, 1, 1e-3, time_share=0.3, noise=0.05)
+        default_factory=lambda: StageSettings(18_000, 512, 1, 1e-3, time_share=0.3, noise=0.05)
     )
     windows: StageSettings = field(
-        default_factory=lambda: StageSettings(15_000, 64, 16, 3e-4, time_share=0.7, noise=0.05)
+        default_factory=lambda: StageSettings(18_000, 64, 16, 3e-4, time_share=0.7, noise=0.05)
     )
 
     def __post_init__(self) -> None:

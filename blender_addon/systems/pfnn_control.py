@@ -18,7 +18,7 @@ from .trajectory_control import Trajectory, unit_facings, wish_share
 #: Half the width, m/s, over which standing goes over into walking.
 _STAND_EDGE = 0.08
 #: Steps are hurried or held back by this share at most, from so many seconds before a leap until so shortly before it.
-_HURRY, _RUN_UP, _TOO_LATE = 0.25, 1.5, 0.05
+_HURRY, _RUN_UP, _TOO_LATE = 0.25, 2.2, 0.05
 #: A trajectory that goes less far than this from sample to sample leads nowhere, metres.
 _LEAST_WAY = 0.02
 

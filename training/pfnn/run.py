@@ -28,9 +28,9 @@ from ..trainer import Outcome, Watch
 from . import abilities, export, starts
 from .checks import check_learnable, with_gaits_shown
 from .data import PfnnData, Take, check_enough, labels_of, takes_of
-from .leaping import practised
 from .networks import PfnnNetwork
 from .tasks import StepTask, WindowTask
+from .trials import practised_crouch, practised_leap
 
 
 @dataclass
@@ -96,19 +96,28 @@ class PfnnRun:
         return metrics
 
     def _practised(self, info: PackInfo, files: Mapping[str, bytes]) -> PackInfo:
-        """The pack's description with leaps as far as the network leaps; as captured where none can be tried."""
-        leap = info.abilities.leap
-        if leap is None:
+        """The pack's description with what the network really does; as captured where that cannot be tried."""
+        able = info.abilities
+        if able.leap is None and able.crouch is None:
             return info
-        self.watch.reporter.message("stage", stage="leaps", message="trying how far it jumps")
+        self.watch.reporter.message("stage", stage="trials", message="trying how far it jumps and how low it crouches")
         try:
             system: Any = runtime.Pfnn.from_pack(Pack(info, files))
         except RuntimeMissingError:
-            told = "How far it jumps was not tried, for want of onnxruntime: jumps are as wide as the captured ones"
+            told = "How far it jumps and how low it crouches was not tried, for want of onnxruntime: as captured"
             self.watch.reporter.message("remark", message=told)
             return info
-        found = practised(system, leap, info.speeds, lambda _: not self.watch.cancelled())
-        return replace(info, abilities=replace(info.abilities, leap=found))
+
+        def going_on(_: float) -> bool:
+            return not self.watch.cancelled()
+
+        leap = able.leap and practised_leap(system, able.leap, info.speeds, going_on)
+        crouch = able.crouch and practised_crouch(system, able.crouch, info.speeds, going_on)
+        for verb, shown, found in (("jump", able.leap, leap), ("crouch", able.crouch, crouch)):
+            if shown is not None and found is None:
+                told = f"It has not learned to {verb}: add clips of it, or train longer"
+                self.watch.reporter.message("remark", message=told)
+        return replace(info, abilities=replace(able, leap=leap, crouch=crouch))
 
     def _prepare(self) -> tuple[PfnnData, PfnnData | None, Abilities]:
         self.watch.reporter.message("stage", stage="data", message="labelling and assembling the data")
