@@ -43,7 +43,7 @@ _WIDTH = 2.4
 def main(arguments: list[str] | None = None) -> None:
     """Build, bake, render."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pack", default=library.DEFAULT_PACK, help="path or name of the pack")
+    parser.add_argument("--pack", default="biped-pfnn", help="path or name of the pack")
     parser.add_argument("--rig", default="human", choices=make_rigify.KINDS, help="of Rigify's; animals need a pack")
     parser.add_argument("--gait", default="walk", help="the action asked for, at the speed that suits it")
     parser.add_argument("--speed", type=float, default=1.1, help="m/s on even ground")
