@@ -21,6 +21,8 @@ from .terrain import Terrain
 
 #: Room that is left between head and ceiling, metres.
 MARGIN = 0.04
+#: Hips go down by so much of the body's height besides (`ducking`), before head or back would go through.
+LOWERED = 0.06
 #: One is down so far before the ceiling begins (the head is ahead of the hips), and stays down so far behind its end.
 BEFORE, BEHIND = 0.5, 0.2
 #: Nobody gets up between ceilings nearer to each other than this, metres.
@@ -181,7 +183,7 @@ def crouching_along(
         return able, tuple(_too_tall(spans, overhead))
     depth = np.minimum(_around(ceiling, depth_for(ceiling.height - floor, crown)), crouch.deepest)
     found = replace(able, arc=ceiling.arc, depth=depth, cyclic=ceiling.cyclic)
-    return found, tuple(_told(spans, lowest_room(crouch, crown), overhead.path.length))
+    return found, tuple(_told(spans, lowest_room(crouch, crown) - LOWERED * crown.standing, overhead.path.length))
 
 
 def _around(ceiling: Ceiling, depth: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .abilities import Leap
 from .facing import Turn
+from .filters import lowpass
 from .rotations import Array, wrap_angle
 from .schedule import STAND, Stretch
 
@@ -19,6 +20,8 @@ SURGE = 0.65
 GATHER, LAND = 0.3, 0.3
 #: The way at the leap's own speed before take-off and after landing, metres; over `_EASE` metres it is taken up.
 _RUN_UP, _RUN_OUT, _EASE = 1.8, 0.8, 0.5
+#: What a curve wiggles quicker than this, Hz, is no bend to a body.
+_WIGGLE_HZ = 1.5
 #: Time is counted this finely, seconds.
 _TICK = 1e-3
 #: A leap that changes the speed by more than this, m/s, is spoken of.
@@ -159,9 +162,10 @@ def odd_leaps(
     if not leaps:
         return ()
     notes = []
+    way = lowpass(np.unwrap(way), fps, _WIGGLE_HZ)
     for take_off, jump in zip(leaps, (stretch for stretch in stretches if stretch.jump), strict=True):
         near = slice(max(round((take_off - GATHER) * fps), 0), round((take_off + SURGE) * fps) + 1)
-        bend = float(np.ptp(np.unwrap(way[near])))
+        bend = float(np.ptp(way[near]))
         aside = float(np.abs(wrap_angle(yaw[near] - way[near])).max())
         where = f"The jump at {jump.set_at:.2f} m"
         if bend > _BEND:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import bpy
@@ -41,12 +42,30 @@ class Watched:
         manager = context.window_manager
         self._timer = manager.event_timer_add(self.tick_seconds, window=context.window)
         manager.modal_handler_add(self)
+        self._undone = self._stopper()
+        bpy.app.handlers.undo_pre.append(self._undone)
         return {"RUNNING_MODAL"}
+
+    def _stopper(self) -> Callable[..., None]:
+        """What Blender calls before it undoes; it holds no data of Blender's."""
+        wish = self.wish_to_cancel
+
+        def undone(*_: object) -> None:
+            setattr(common.state(bpy.context), wish, True)
+
+        return undone
+
+    def _let_go(self, context: bpy.types.Context) -> None:
+        """End timer and handler."""
+        context.window_manager.event_timer_remove(self._timer)
+        if self._undone in bpy.app.handlers.undo_pre:
+            bpy.app.handlers.undo_pre.remove(self._undone)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Look after it; everything else goes through to Blender.
 
-        Who undoes while it runs wants it gone: what it would write belongs to the scene from before.
+        Who undoes while it runs wants it gone: what it would write belongs to the scene from before. The keys for it
+        stop the work alone; by the menu both happen.
         """
         undoes = event.type == "Z" and (event.ctrl or event.oskey)
         if event.value == "PRESS" and (event.type == "ESC" or undoes):
@@ -58,13 +77,13 @@ class Watched:
         common.redraw(context, "VIEW_3D")
         if not over:
             return {"RUNNING_MODAL"}
-        context.window_manager.event_timer_remove(self._timer)
+        self._let_go(context)
         return self._end(context)
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender ends the operator (a file is opened, the window closes)."""
         self._run.cancel()
-        context.window_manager.event_timer_remove(self._timer)
+        self._let_go(context)
         setattr(common.state(context), self.busy, False)
 
     def _begin(self, context: bpy.types.Context) -> bool:

@@ -411,3 +411,21 @@ def test_escape_and_undo_stop_what_runs(key: str, ctrl: bool, stops: bool, monke
     event = types.SimpleNamespace(type=key, value="PRESS", ctrl=ctrl, oskey=False)
     assert work.modal(None, event) == ({"RUNNING_MODAL"} if stops else {"PASS_THROUGH"})  # type: ignore[arg-type]
     assert state.stop is stops
+
+
+def test_an_undo_from_anywhere_stops_what_runs_and_nothing_listens_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    from blender_addon.operators import common, watched
+
+    state = types.SimpleNamespace(stop=False)
+    monkeypatch.setattr(common, "state", lambda _context: state)
+    work = watched.Watched()
+    work.wish_to_cancel = "stop"  # type: ignore[misc]
+    work._timer = None
+    before = list(bpy.app.handlers.undo_pre)
+    work._undone = work._stopper()
+    bpy.app.handlers.undo_pre.append(work._undone)
+    work._undone(bpy.context.scene)
+    assert state.stop
+    window_manager = types.SimpleNamespace(event_timer_remove=lambda _timer: None)
+    work._let_go(types.SimpleNamespace(window_manager=window_manager))  # type: ignore[arg-type]
+    assert list(bpy.app.handlers.undo_pre) == before

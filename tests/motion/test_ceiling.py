@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from blender_addon.motion import rotations as rot
 from blender_addon.motion.abilities import Abilities, Crouch
 from blender_addon.motion.ceiling import (
+    LOWERED,
     MARGIN,
     Ceiling,
     Overhead,
@@ -210,7 +211,7 @@ def test_a_ceiling_before_the_start_is_not_spoken_of():
 
 def test_what_cannot_be_done_is_said_in_words():
     _, said = under(ceiling((5, 6, 0.7)))
-    lowest = 0.30 + 1.5 * (0.9 - 0.9 * 0.5)
+    lowest = 0.30 + 1.5 * (0.9 - 0.9 * 0.5) - LOWERED * 1.8
     assert "0.70 m high" in said and f"{lowest:.2f} m" in said and "may go through" in said
     crouching, said = under(ceiling((5, 6, 1.3)), crouch=None)
     assert "does not crouch" in said and not np.any(planned(crouching, Schedule.constant(0.8)).depth)
