@@ -48,6 +48,7 @@ def phased() -> list[bool]:
         section(*speed, *pack),
         section("Courses, Phase-Functioned Neural Network", "tools.bench_courses", *pack),
         section("A minute on every course", "tools.bench_endurance", *pack, "--grounds", "flat,stairs,noise"),
+        section("Jumps over gaps", "tools.bench_gaps", *pack),
         section("Carriage on slopes", "tools.bench_slopes", *pack, "--pack", str(PACK)),
     ]
 
