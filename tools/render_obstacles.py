@@ -8,23 +8,20 @@ Only a gap needs a mark in the schedule. Crouching and slopes are the model's ow
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Vector
 from PIL import Image
 
 from blender_addon import library
 from blender_addon.bake_settings import BakeSettings
 from blender_addon.baking import Baked, solve, write
 from blender_addon.motion.schedule import Mark, Schedule
-from blender_addon.scene import compat, setup
+from blender_addon.scene import setup
 from blender_addon.scene.character import add_body
 from blender_addon.scene.rigs import read_rig
 from blender_addon.scene.shot import read_shot
@@ -125,28 +122,13 @@ def _ends(tops: tuple[float, float], bottom: float) -> tuple[tuple[float, float]
 def pictures(ob: Any, first: float, last: float) -> np.ndarray:
     """A row of pictures (height, width, 4), 0 to 1, from the left side, evenly spread over a stretch of the path."""
     scene = bpy.context.scene
-    camera = sheets.new_camera(scene)
-    camera.data.type, camera.data.ortho_scale = "ORTHO", 2.6
-    sheets.set_workbench(scene, TILE)
-    scene.display.shading.show_shadows = scene.display.shading.show_cavity = False
-    scene.render.dither_intensity = 0.0
-    compat.set_output(scene.render, "PNG")
-    ob.hide_render = False
     there = []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
         if first <= -sheets.place_of(ob)[0][1] <= last:
             there.append(frame)
-    row = []
-    with tempfile.TemporaryDirectory() as folder:
-        for frame in np.linspace(there[0], there[-1], TILES).round().astype(int).tolist():
-            scene.frame_set(frame)
-            camera.location = Vector(sheets.place_of(ob)[0]) + Vector((8.0, 0.0, 0.85))
-            camera.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
-            scene.render.filepath = str(Path(folder) / "tile.png")
-            bpy.ops.render.render(write_still=True)
-            row.append(sheets.pixels(scene.render.filepath))
-    return np.concatenate(row, axis=1)
+    frames = np.linspace(there[0], there[-1], TILES).round().astype(int).tolist()
+    return sheets.row_from_the_left(ob, frames, TILE, 2.6, 0.85)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +234,35 @@ def set_workbench(scene: bpy.types.Scene, size: tuple[int, int]) -> None:
         scene.world = bpy.data.worlds.new("World")
     scene.world.color = (0.82, 0.85, 0.9)
     scene.view_settings.view_transform = "Standard"
+
+
+def row_from_the_left(
+    ob: bpy.types.Object, frames: Iterable[int], tile: tuple[int, int], height: float, middle: float
+) -> np.ndarray:
+    """Pictures of a body from its left side, beside each other (height, width, 4), 0 to 1, without perspective.
+
+    Args:
+        ob: the armature, on a straight way towards -Y. frames: one a picture. tile: pixels of each.
+        height: what a picture shows, metres. middle: its middle over the feet, metres.
+    """
+    scene = bpy.context.scene
+    camera = new_camera(scene)
+    camera.data.type, camera.data.ortho_scale = "ORTHO", height
+    set_workbench(scene, tile)
+    scene.display.shading.show_shadows = scene.display.shading.show_cavity = False
+    scene.render.dither_intensity = 0.0
+    compat.set_output(scene.render, "PNG")
+    ob.hide_render = False
+    row = []
+    with tempfile.TemporaryDirectory() as folder:
+        for frame in frames:
+            scene.frame_set(frame)
+            camera.location = Vector(place_of(ob)[0]) + Vector((5.0 * height, 0.0, middle))
+            camera.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
+            scene.render.filepath = str(Path(folder) / "tile.png")
+            bpy.ops.render.render(write_still=True)
+            row.append(pixels(scene.render.filepath))
+    return np.concatenate(row, axis=1)
 
 
 def pixels(path: str) -> np.ndarray:

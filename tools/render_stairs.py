@@ -8,23 +8,20 @@ Speed, way and stairs are scaled with the legs. The stairs are drawn beyond the 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Vector
 from PIL import Image
 
 from blender_addon.bake_settings import BakeSettings
 from blender_addon.baking import solve, write
 from blender_addon.motion.schedule import Schedule
-from blender_addon.scene import compat, setup
+from blender_addon.scene import setup
 from blender_addon.scene.character import add_body
 from blender_addon.scene.rigs import read_rig
 from blender_addon.scene.shot import read_shot
@@ -131,29 +128,14 @@ def pictures(ob: Any, size: float) -> np.ndarray:
     for part in bpy.data.objects:
         part.hide_render |= part.type != "MESH" or any(word in part.name for word in _HIDING)
     ob.hide_render = False
-    camera = sheets.new_camera(scene)
     height = _PERSON * sheets.size_of(ob)
-    camera.data.type, camera.data.ortho_scale = "ORTHO", 1.3 * height
-    sheets.set_workbench(scene, TILE)
-    scene.display.shading.show_shadows = scene.display.shading.show_cavity = False
-    scene.render.dither_intensity = 0.0
-    compat.set_output(scene.render, "PNG")
     ways = {}
     for frame in range(scene.frame_start, scene.frame_end + 1, 4):
         scene.frame_set(frame)
         ways[frame] = -sheets.place_of(ob)[0][1] / size
     on_stairs = [frame for frame, way in ways.items() if FIRST - 0.5 < way < _end() + 0.3]
-    row = []
-    with tempfile.TemporaryDirectory() as folder:
-        for frame in np.linspace(on_stairs[0], on_stairs[-1], TILES).round().astype(int).tolist():
-            scene.frame_set(frame)
-            place = Vector(sheets.place_of(ob)[0]) + Vector((0.0, 0.0, 0.47 * height))
-            camera.location = place + Vector((8.0 * size, 0.0, 0.0))
-            camera.rotation_euler = (math.pi / 2, 0.0, math.pi / 2)
-            scene.render.filepath = str(Path(folder) / "tile.png")
-            bpy.ops.render.render(write_still=True)
-            row.append(sheets.pixels(scene.render.filepath))
-    return np.concatenate(row, axis=1)
+    frames = np.linspace(on_stairs[0], on_stairs[-1], TILES).round().astype(int).tolist()
+    return sheets.row_from_the_left(ob, frames, TILE, 1.3 * height, 0.47 * height)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .abilities import Crouch
+from .rotations import Array
 from .schedule import JUMP, Schedule, Stretch
 
-Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 CROUCH = "crouch"
